@@ -1,0 +1,1 @@
+"""What answers questions about chunks: models, and the offline rules."""

@@ -1,0 +1,172 @@
+"""What every judge is: something that is asked one question about one chunk and answers in text.
+
+A judge never decides what its answer means: `reply.read_reply` turns the text into a verdict or
+a gap, and the judgment decides about asking again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from longjudge.rubric import Rubric
+    from longjudge.sessions.model import EventKind
+    from longjudge.states import GapReason
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEvent:
+    """One event (or piece of one) as it stands in a question; `number` counts from 1."""
+
+    number: int
+    kind: EventKind
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything that one call sends: `system` and `user` are the exact texts.
+
+    `events` holds the same chunk in structure, for judges that are no models. `tag` is the fence
+    of the chunk's text.
+    """
+
+    system: str
+    user: str
+    events: tuple[QuestionEvent, ...]
+    rubric: Rubric
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer or the sum of several, by price class."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+class Stop(StrEnum):
+    """Why the judge stopped writing."""
+
+    COMPLETE = "complete"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    UNUSABLE = "unusable"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: the text of all text blocks, why it ended, what it used.
+
+    `detail` says more where `stop` is not `COMPLETE`, for a person.
+    """
+
+    text: str
+    stop: Stop
+    usage: Usage = field(default_factory=Usage)
+    detail: str = ""
+
+
+class Again(StrEnum):
+    """What an error means for the next step."""
+
+    SOON = "soon"
+    """A connection error or a 5xx: asked again by this chunk, a few times within 30 seconds."""
+    WHEN_TOLD = "when_told"
+    """A 429 or 529: every worker waits as told, then the chunk is asked again."""
+    NEVER = "never"
+    """The chunk is a gap at once."""
+    END = "end"
+    """The judgment stops: no other chunk would fare better."""
+
+
+class AskError(Exception):
+    """A question that got no answer; data for the judgment, never shown as a traceback.
+
+    `wait` is what the provider asked to wait, in seconds, None where it said nothing. `replied`
+    is False where no reply of any kind arrived.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        again: Again,
+        reason: GapReason,
+        wait: float | None = None,
+        replied: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.again = again
+        self.reason = reason
+        self.wait = wait
+        self.replied = replied
+
+
+class Judge(Protocol):
+    """Something that answers questions.
+
+    `model`, `endpoint` and `parameters` decide the answer and enter the verdict key;
+    `label` is what people see.
+    """
+
+    @property
+    def model(self) -> str:
+        """Model name, or `offline`."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Name for people, e.g. `offline rules`."""
+        ...
+
+    @property
+    def endpoint(self) -> str:
+        """Base URL without credentials, or `offline`."""
+        ...
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Request parameters that decide the answer; the token cap is none of them."""
+        ...
+
+    def check_rubric(self, rubric: Rubric) -> None:
+        """Raise `RubricError` where this judge cannot answer a criterion."""
+        ...
+
+    async def prepare(self) -> None:
+        """Get ready to be asked; called once before the first question, never without one.
+
+        Raises:
+            CredentialError: nothing to authenticate with was found.
+        """
+        ...
+
+    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
+        """Ask once; no retries.
+
+        Raises:
+            AskError: no answer came.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections; safe to call twice, and without `prepare`."""
+        ...

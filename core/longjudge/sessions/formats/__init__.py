@@ -1,0 +1,1 @@
+"""One module per file format, each behind the same small protocol."""

@@ -1,0 +1,261 @@
+"""The words of a session: events, their kinds, threads, the index and the diagnostics.
+
+A session is never held as objects. The index keeps one row per event in arrays (kind, size,
+digest, where its record stands), and the body is read again from the file when it is shown or
+sent.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from itertools import accumulate
+from typing import TYPE_CHECKING, Protocol
+
+from longjudge.errors import SessionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+RENDERING_VERSION = "1"
+"""Names the rendering of an event's text; part of every verdict key."""
+
+DIGEST_BYTES = 16
+"""Length of a text digest: the first half of a SHA-256, enough to never meet a twin by chance."""
+
+
+class EventKind(StrEnum):
+    """What happened. The order is the code that the index stores."""
+
+    USER_MESSAGE = "user_message"
+    ASSISTANT_MESSAGE = "assistant_message"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    SYSTEM = "system"
+    ERROR = "error"
+
+
+KINDS: tuple[EventKind, ...] = tuple(EventKind)
+KIND_CODES: dict[EventKind, int] = {kind: code for code, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened, as a format module reads it from a record.
+
+    `body` is the message, the rendered input of a call or the output of a result, with encoded
+    media already replaced by placeholders and lone surrogates by U+FFFD.
+    """
+
+    kind: EventKind
+    body: str
+    tool: str | None = None
+    call_id: str | None = None
+    is_error: bool | None = None
+    timestamp: str | None = None
+
+    @property
+    def header(self) -> str:
+        """Kind and tool in one line: the first line of the text."""
+        line = self.kind.value
+        if self.tool:
+            line += " " + " ".join(self.tool.split())
+        return line + " (error)" if self.is_error else line
+
+    @property
+    def text(self) -> str:
+        """What the judge reads of the event: no ids, no times. `chars` counts this text."""
+        return f"{self.header}\n{self.body}" if self.body else self.header
+
+
+def text_digest(text: str) -> bytes:
+    """Digest of an event's text, `DIGEST_BYTES` long."""
+    return sha256(text.encode("utf-8")).digest()[:DIGEST_BYTES]
+
+
+class Severity(StrEnum):
+    """How much a diagnostic matters: `info` loses nothing, `warning` may."""
+
+    INFO = "info"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something odd in a file: what, how often, and the first line (from 1) where it was seen."""
+
+    reason: str
+    count: int
+    line: int | None
+    severity: Severity = Severity.WARNING
+
+    def to_dict(self) -> dict[str, str | int | None]:
+        """The JSON form."""
+        return {
+            "reason": self.reason,
+            "count": self.count,
+            "line": self.line,
+            "severity": self.severity.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A consecutive run of events, `first` to `end` (exclusive), that belongs to one agent."""
+
+    name: str
+    first: int
+    end: int
+
+
+class Source(Protocol):
+    """Where the bodies are: the events of one record, and the record as it stands."""
+
+    def record_events(self, record: int) -> Sequence[Event]:
+        """All events that the record holds, in order, before duplicates are dropped."""
+        ...
+
+    def record_bytes(self, record: int) -> bytes:
+        """The record as it stands in the file."""
+        ...
+
+    def record_line(self, record: int) -> int | None:
+        """The record's line in the file, from 1; None where the file has no lines of records."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file."""
+        ...
+
+
+@dataclass(slots=True)
+class EventIndex:
+    """One row per event, in arrays; about 40 bytes each.
+
+    `calls[i]` is the event number of the call that result `i` answers, and `i` itself for every
+    other event, so that `min(calls[a:b]) < a` says whether a stretch holds a result whose call
+    lies before it.
+    """
+
+    kinds: array[int] = field(default_factory=lambda: array("B"))
+    errors: array[int] = field(default_factory=lambda: array("B"))
+    records: array[int] = field(default_factory=lambda: array("I"))
+    positions: array[int] = field(default_factory=lambda: array("I"))
+    chars: array[int] = field(default_factory=lambda: array("I"))
+    calls: array[int] = field(default_factory=lambda: array("I"))
+    tools: array[int] = field(default_factory=lambda: array("I"))
+    digests: bytearray = field(default_factory=bytearray)
+    tool_names: list[str] = field(default_factory=lambda: [""])
+    threads: tuple[Thread, ...] = ()
+    prefix: array[int] = field(default_factory=lambda: array("Q", [0]))
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def seal(self, threads: tuple[Thread, ...]) -> None:
+        """Finish the index: set the threads and the running total of `chars`."""
+        self.threads = threads
+        self.prefix = array("Q", accumulate(self.chars, initial=0))
+
+    @property
+    def total_chars(self) -> int:
+        """Characters of all event texts together."""
+        return self.prefix[-1]
+
+    def kind(self, event: int) -> EventKind:
+        """Kind of an event."""
+        return KINDS[self.kinds[event]]
+
+    def tool(self, event: int) -> str:
+        """Tool of a call (of a result: where the file names it), else the empty string."""
+        return self.tool_names[self.tools[event]]
+
+    def digest(self, event: int) -> bytes:
+        """Digest of an event's text."""
+        return bytes(self.digests[event * DIGEST_BYTES : (event + 1) * DIGEST_BYTES])
+
+    @property
+    def tool_calls(self) -> int:
+        """How many events are tool calls."""
+        return self.kinds.count(KIND_CODES[EventKind.TOOL_CALL])
+
+
+@dataclass(slots=True)
+class Session:
+    """One exported run: what the file says about itself, its index, and its bodies on demand.
+
+    `bytes` is the size of the file when it was read. `started` and `ended` are the first and
+    last time stamps as the file writes them, None where it has none.
+    """
+
+    path: Path | None
+    format: str
+    id: str
+    title: str
+    bytes: int
+    index: EventIndex
+    source: Source
+    started: str | None = None
+    ended: str | None = None
+    skipped_lines: int = 0
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The path as given, or a word for events handed over in memory."""
+        return str(self.path) if self.path is not None else "<events>"
+
+    def event(self, number: int) -> Event:
+        """Read one event again.
+
+        Raises:
+            SessionError: the file no longer holds the text that was indexed.
+        """
+        index = self.index
+        try:
+            event = self.source.record_events(index.records[number])[index.positions[number]]
+        except (IndexError, ValueError) as error:
+            raise self._changed(number) from error
+        if text_digest(event.text) != index.digest(number):
+            raise self._changed(number)
+        return event
+
+    def text(self, number: int) -> str:
+        """The text of one event, exactly as it was indexed."""
+        return self.event(number).text
+
+    def raw(self, number: int) -> bytes:
+        """The record that the event comes from, as it stands in the file."""
+        return self.source.record_bytes(self.index.records[number])
+
+    def line(self, number: int) -> int | None:
+        """The event's line in the file, from 1."""
+        return self.source.record_line(self.index.records[number])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.source.close()
+
+    def _changed(self, number: int) -> SessionError:
+        return SessionError(
+            f"{self.name}: the file changed while it was open (event {number} is not what was"
+            " indexed); open it again"
+        )
+
+    def describe(self) -> dict[str, str | int | None]:
+        """The `session` object of a judgment's JSON."""
+        return {
+            "path": self.name,
+            "format": self.format,
+            "id": self.id,
+            "title": self.title,
+            "events": len(self.index),
+            "tool_calls": self.index.tool_calls,
+            "threads": len(self.index.threads),
+            "bytes": self.bytes,
+            "skipped_lines": self.skipped_lines,
+        }

@@ -1,0 +1,50 @@
+"""The words for what becomes of a chunk and of a judgment."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ChunkState(StrEnum):
+    """`queued` → `waiting` → `running` → (`retrying` →) `clean` · `flagged` · `gap`."""
+
+    QUEUED = "queued"
+    WAITING = "waiting"
+    RUNNING = "running"
+    RETRYING = "retrying"
+    CLEAN = "clean"
+    FLAGGED = "flagged"
+    GAP = "gap"
+
+    @property
+    def ended(self) -> bool:
+        """Whether a chunk in this state is done with."""
+        return self in _ENDED
+
+
+_ENDED = frozenset({ChunkState.CLEAN, ChunkState.FLAGGED, ChunkState.GAP})
+
+
+class GapReason(StrEnum):
+    """Why a chunk has no verdict."""
+
+    UNPARSABLE = "unparsable"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    TOO_LARGE = "too_large"
+    RATE_LIMITED = "rate_limited"
+    PROVIDER_ERROR = "provider_error"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+
+class JudgmentStatus(StrEnum):
+    """How a judgment ended."""
+
+    NOT_APPLICABLE = "not_applicable"
+    COMPLETE = "complete"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    PARTIAL = "partial"

@@ -1,0 +1,1 @@
+"""The longjudge app: one workbench over the library, in the terminal."""
