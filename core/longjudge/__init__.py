@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from longjudge.api import judge_session
 from longjudge.errors import (
     CredentialError,
     LongjudgeError,
@@ -11,13 +12,18 @@ from longjudge.errors import (
     StoreError,
     UsageError,
 )
+from longjudge.result import Result
+from longjudge.rubric import Rubric
 
 __all__ = [
     "CredentialError",
     "LongjudgeError",
     "NotASessionError",
+    "Result",
+    "Rubric",
     "RubricError",
     "SessionError",
     "StoreError",
     "UsageError",
+    "judge_session",
 ]

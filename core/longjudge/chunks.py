@@ -90,6 +90,11 @@ class ChunkPlan(Sequence[Chunk]):
         thread = self._index.threads[self._thread_of[number]].name
         return Chunk(number + 1, thread, first, last, chars, piece)
 
+    @property
+    def total_chars(self) -> int:
+        """Characters of event text in all chunks: those of the session."""
+        return self._index.total_chars
+
     def part_of(self, event: int) -> int:
         """The part (from 1) that holds an event, its first piece where it is cut.
 

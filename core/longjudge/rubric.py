@@ -120,6 +120,4 @@ def parse_rubric(toml: str, origin: str) -> Rubric:
 def builtin_rubrics() -> tuple[str, ...]:
     """Names of the built-in rubrics."""
     folder = resources.files("longjudge") / "rubrics"
-    return tuple(
-        sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml"))
-    )
+    return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))

@@ -24,6 +24,17 @@ class ChunkState(StrEnum):
 
 _ENDED = frozenset({ChunkState.CLEAN, ChunkState.FLAGGED, ChunkState.GAP})
 
+TRANSITIONS: dict[ChunkState, frozenset[ChunkState]] = {
+    ChunkState.QUEUED: frozenset({ChunkState.WAITING, ChunkState.RUNNING}) | _ENDED,
+    ChunkState.WAITING: frozenset({ChunkState.QUEUED, ChunkState.RUNNING}) | _ENDED,
+    ChunkState.RUNNING: frozenset({ChunkState.RETRYING}) | _ENDED,
+    ChunkState.RETRYING: frozenset({ChunkState.RUNNING}) | _ENDED,
+    ChunkState.CLEAN: frozenset(),
+    ChunkState.FLAGGED: frozenset(),
+    ChunkState.GAP: frozenset(),
+}
+"""Where a chunk may go from each state; what has ended goes nowhere."""
+
 
 class GapReason(StrEnum):
     """Why a chunk has no verdict."""

@@ -147,6 +147,11 @@ class Judge(Protocol):
         """Request parameters that decide the answer; the token cap is none of them."""
         ...
 
+    @property
+    def judges_meaning(self) -> bool:
+        """Whether a model answers; the offline rules cannot disagree with themselves."""
+        ...
+
     def check_rubric(self, rubric: Rubric) -> None:
         """Raise `RubricError` where this judge cannot answer a criterion."""
         ...

@@ -1,0 +1,284 @@
+"""What is known about every chunk of one judgment while it runs, and the result made of it.
+
+The board is the only place where a chunk changes its state: each change is checked against the
+table of transitions and told to the listener.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from longjudge import result as results
+from longjudge.evidence import find_quote
+from longjudge.judges.base import Usage
+from longjudge.states import TRANSITIONS, ChunkState, GapReason, JudgmentStatus
+from longjudge.updates import ChunkUpdate
+
+if TYPE_CHECKING:
+    from longjudge.chunks import ChunkPlan
+    from longjudge.sessions.model import Session
+    from longjudge.store import KeptVerdict
+    from longjudge.updates import Listener
+    from longjudge.verdict import Finding
+
+
+@dataclass(slots=True)
+class ChunkRecord:
+    """One chunk: `asked_at` is the start of the call in flight (monotonic), None without one."""
+
+    state: ChunkState = ChunkState.QUEUED
+    reason: GapReason | None = None
+    from_cache: bool = False
+    attempts: int = 0
+    seconds: float = 0.0
+    asked_at: float | None = None
+    kept: KeptVerdict | None = None
+    findings: tuple[results.ResultFinding, ...] = ()
+    raw_reply: str = ""
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the judgment has asked and used; `cost_usd` is None once one price is unknown."""
+
+    calls: int = 0
+    calls_without_reply: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+
+    def add(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count one answer."""
+        self.usage += usage
+        known = self.cost_usd is not None and cost_usd is not None
+        self.cost_usd = self.cost_usd + cost_usd if known else None
+
+
+class Board:
+    """The chunks of one judgment by position, from 0."""
+
+    def __init__(self, session: Session, plan: ChunkPlan, listener: Listener) -> None:
+        self.session = session
+        self.plan = plan
+        self.chunks = [ChunkRecord() for _ in range(len(plan))]
+        self.spent = Spent()
+        self._listener = listener
+
+    def started(self, position: int) -> None:
+        """A question about the chunk goes out now."""
+        record = self.chunks[position]
+        record.attempts += 1
+        record.asked_at = time.monotonic()
+        self.spent.calls += 1
+        self._move(position, ChunkState.RUNNING)
+
+    def stopped(self, position: int) -> None:
+        """The call about the chunk is over, whatever came of it."""
+        record = self.chunks[position]
+        if record.asked_at is not None:
+            record.seconds += time.monotonic() - record.asked_at
+            record.asked_at = None
+
+    def waiting(self, position: int) -> None:
+        """Another judgment is asking the same."""
+        self._move(position, ChunkState.WAITING)
+
+    def queued(self, position: int) -> None:
+        """Nobody else answered; the chunk is asked after all."""
+        self._move(position, ChunkState.QUEUED)
+
+    def retrying(self, position: int, wait: float, problem: str) -> None:
+        """The chunk is asked again after `wait` seconds."""
+        self.chunks[position].problem = problem
+        self._move(position, ChunkState.RETRYING, wait=wait, note=problem)
+
+    def judged(self, position: int, kept: KeptVerdict, *, from_cache: bool) -> None:
+        """A verdict that is committed (or was found committed).
+
+        Raises:
+            SessionError: the file no longer holds what was indexed.
+        """
+        record = self.chunks[position]
+        record.kept, record.from_cache, record.reason = kept, from_cache, None
+        record.findings = self._place(position, kept.verdict.findings)
+        flagged = kept.verdict.flagged
+        note = record.findings[0].note if flagged else ""
+        self._move(position, ChunkState.FLAGGED if flagged else ChunkState.CLEAN, note=note)
+
+    def gap(self, position: int, reason: GapReason, problem: str = "") -> None:
+        """The chunk ends without a verdict."""
+        record = self.chunks[position]
+        record.reason = reason
+        record.problem = problem or record.problem
+        self._move(position, ChunkState.GAP, note=record.problem)
+
+    def ended(self, position: int) -> bool:
+        """Whether the chunk is done with."""
+        return self.chunks[position].state.ended
+
+    def counts(self) -> tuple[int, int]:
+        """How many chunks are judged, and how many of these are flagged."""
+        states = [record.state for record in self.chunks]
+        flagged = states.count(ChunkState.FLAGGED)
+        return flagged + states.count(ChunkState.CLEAN), flagged
+
+    def _move(self, position: int, state: ChunkState, *, wait: float = 0.0, note: str = "") -> None:
+        record = self.chunks[position]
+        if state not in TRANSITIONS[record.state]:
+            raise AssertionError(f"part {position + 1} cannot go from {record.state} to {state}")
+        record.state = state
+        self._listener(
+            ChunkUpdate(
+                part=position + 1,
+                state=state,
+                reason=record.reason if state is ChunkState.GAP else None,
+                from_cache=record.from_cache,
+                attempt=record.attempts,
+                wait=wait,
+                seconds=record.seconds,
+                note=note,
+            )
+        )
+
+    def _place(
+        self, position: int, findings: tuple[Finding, ...]
+    ) -> tuple[results.ResultFinding, ...]:
+        chunk = self.plan[position]
+        size = chunk.last - chunk.first + 1
+        placed: list[results.ResultFinding] = []
+        for finding in findings:
+            event, verified = None, False
+            if finding.event is not None and 1 <= finding.event <= size:
+                event = chunk.first + finding.event - 1
+                text = self.session.text(event)
+                if chunk.piece:
+                    text = text[chunk.piece.start : chunk.piece.end]
+                verified = finding.quote is not None and find_quote(text, finding.quote) is not None
+            placed.append(
+                results.ResultFinding(
+                    position + 1, finding.criterion, finding.note, event, finding.quote, verified
+                )
+            )
+        return tuple(placed)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What the board does not know about a judgment: who asked what, and how it ended."""
+
+    id: str
+    model: str
+    rubric_name: str
+    rubric_version: str
+    criteria: tuple[str, ...]
+    settings: dict[str, int | float]
+    time_limit: float
+    limit_reached: bool
+    cancelled: bool
+    store_error: str | None
+    error: str | None
+    seconds: float
+
+
+def make_result(board: Board, tokens: list[int], ending: Ending) -> results.Result:
+    """The result of a judgment that applied; `tokens` is the estimate per chunk."""
+    chunks = len(board.plan)
+    judged, flagged = board.counts()
+    status = results.judgment_status(
+        chunks, judged, limit_reached=ending.limit_reached, cancelled=ending.cancelled
+    )
+    findings = tuple(finding for record in board.chunks for finding in record.findings)
+    parts = _parts(board, tokens)
+    spent = board.spent
+    return results.Result(
+        id=ending.id,
+        session=board.session.describe(),
+        status=status,
+        score=results.score_of(status, judged, flagged),
+        score_range=results.score_range(chunks, judged, flagged),
+        chunks=chunks,
+        judged_chunks=judged,
+        flagged_chunks=flagged,
+        unjudged_chunks=chunks - judged,
+        gaps=results.gap_counts(parts),
+        evidence=results.evidence_line(status, chunks, judged, findings, ending.time_limit),
+        findings=findings,
+        criteria=results.criterion_scores(ending.criteria, judged, findings, status),
+        parts=parts,
+        calls=spent.calls,
+        calls_without_reply=spent.calls_without_reply,
+        cached_chunks=sum(part.from_cache for part in parts),
+        usage=spent.usage,
+        cost_usd=spent.cost_usd,
+        model=ending.model,
+        rubric={"name": ending.rubric_name, "version": ending.rubric_version},
+        settings=ending.settings,
+        verified_share=results.verified_share(findings),
+        disagreements=sum(
+            1 for record in board.chunks if record.kept is not None and record.kept.disagrees
+        ),
+        store_error=ending.store_error,
+        fault=None,
+        seconds=ending.seconds,
+        holds_left=0,
+        error=ending.error,
+    )
+
+
+def not_applicable(session: Session, ending: Ending) -> results.Result:
+    """The result for a session that the rubric's skip condition leaves out."""
+    status = JudgmentStatus.NOT_APPLICABLE
+    return results.Result(
+        id=ending.id,
+        session=session.describe(),
+        status=status,
+        score=None,
+        score_range=(0.0, 1.0),
+        chunks=0,
+        judged_chunks=0,
+        flagged_chunks=0,
+        unjudged_chunks=0,
+        gaps={},
+        evidence=results.evidence_line(status, 0, 0, (), ending.time_limit),
+        findings=(),
+        criteria=results.criterion_scores(ending.criteria, 0, (), status),
+        parts=(),
+        calls=0,
+        calls_without_reply=0,
+        cached_chunks=0,
+        usage=Usage(),
+        cost_usd=0.0,
+        model=ending.model,
+        rubric={"name": ending.rubric_name, "version": ending.rubric_version},
+        settings=ending.settings,
+        verified_share=1.0,
+        disagreements=0,
+        store_error=None,
+        fault=None,
+        seconds=ending.seconds,
+        holds_left=0,
+    )
+
+
+def _parts(board: Board, tokens: list[int]) -> tuple[results.ResultPart, ...]:
+    parts: list[results.ResultPart] = []
+    for position, record in enumerate(board.chunks):
+        chunk = board.plan[position]
+        parts.append(
+            results.ResultPart(
+                part=chunk.part,
+                state=record.state,
+                reason=record.reason,
+                from_cache=record.from_cache,
+                thread=chunk.thread,
+                first_event=chunk.first,
+                last_event=chunk.last,
+                chars=chunk.chars,
+                tokens=tokens[position],
+                attempts=record.attempts,
+                seconds=record.seconds,
+            )
+        )
+    return tuple(parts)

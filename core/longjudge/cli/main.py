@@ -1,0 +1,154 @@
+"""Parses the command line and turns every expected error into one line and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from longjudge.cli import options
+from longjudge.cli.chunks import show_chunks
+from longjudge.cli.judge import judge_paths
+from longjudge.cli.sessions import list_sessions
+from longjudge.errors import LongjudgeError, UsageError
+from longjudge.launch import AppRequest, start_app
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+USAGE = 2
+_APP_COMMAND = "app"
+_UNBUILT_COMMANDS = ("estimate", "results", "holds", "cache", "rubrics")
+
+
+class _Group(click.Group):
+    """A group whose default is the app: anything that names no command is a path for it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] not in ("--help", "--version")):
+            args = [_APP_COMMAND, *args]
+        return super().parse_args(ctx, args)
+
+
+_VERSION = version("longjudge")
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["--help"]})
+@click.version_option(_VERSION, message="longjudge %(version)s")
+def _longjudge() -> None:
+    """Judge long agent sessions chunk by chunk.
+
+    Without a command, longjudge opens the app on PATH ..., or on the bundled samples.
+    """
+
+
+@_longjudge.command(_APP_COMMAND, hidden=True)
+@options.paths
+@options.judging
+@options.unbuilt(options.UNBUILT_EVERYWHERE)
+def _app(paths: tuple[str, ...], judging: options.Judging) -> int:
+    """Open the app."""
+    request = AppRequest(
+        paths=tuple(Path(path) for path in paths),
+        model=judging.model or os.environ.get("JUDGE_MODEL") or None,
+        rubric=judging.load_rubric(),
+        settings=judging.settings(),
+        store=judging.store_path(),
+    )
+    return start_app(request)
+
+
+@_longjudge.command("sessions")
+@options.paths
+@options.json_output
+def _sessions(paths: tuple[str, ...], as_json: bool) -> int:
+    """List sessions, longest first: one row (or JSON line) each."""
+    return list_sessions(paths, as_json=as_json)
+
+
+@_longjudge.command("chunks")
+@options.paths
+@options.judging
+@options.json_output
+@options.unbuilt(options.UNBUILT_EVERYWHERE)
+def _chunks(paths: tuple[str, ...], judging: options.Judging, as_json: bool) -> int:
+    """Show the plan with token and price estimates; asks nobody."""
+    return show_chunks(paths, judging, as_json=as_json)
+
+
+@_longjudge.command("judge")
+@options.paths
+@options.judging
+@options.json_output
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="SCORE",
+    help="Exit 1 where a score is lower.",
+)
+@click.option(
+    "--max-gaps",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Gaps a session may have before the exit code is 3; default 0.",
+)
+@options.unbuilt(options.UNBUILT_EVERYWHERE | options.UNBUILT_ON_JUDGE)
+def _judge(
+    paths: tuple[str, ...],
+    judging: options.Judging,
+    as_json: bool,
+    fail_under: float | None,
+    max_gaps: int,
+) -> int:
+    """Judge sessions: results on stdout as they finish, progress and estimate on stderr."""
+    return judge_paths(paths, judging, as_json=as_json, fail_under=fail_under, max_gaps=max_gaps)
+
+
+def _refuser(name: str) -> Callable[[tuple[str, ...]], int]:
+    def refuse(words: tuple[str, ...]) -> int:
+        raise UsageError(f"`{name}` is not built yet; `judge`, `chunks` and `sessions` are")
+
+    return refuse
+
+
+for _name in _UNBUILT_COMMANDS:
+    _longjudge.add_command(
+        click.Command(
+            _name,
+            callback=_refuser(_name),
+            params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
+            context_settings={"ignore_unknown_options": True},
+            hidden=True,
+        )
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    words = list(arguments) if arguments is not None else sys.argv[1:]
+    try:
+        code = cast("object", _longjudge.main(words, "longjudge", standalone_mode=False))
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _say(error.format_message())
+        return USAGE
+    except LongjudgeError as error:
+        _say(str(error))
+        return USAGE
+    except BrokenPipeError:
+        # Whoever read the output has enough. Python would complain again while it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _say(message: str) -> None:
+    click.echo(f"longjudge: {clean_line(message, 2000)}", err=True)

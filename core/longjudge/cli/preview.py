@@ -1,0 +1,63 @@
+"""What a judgment of a session would ask and cost, for `chunks` and before `judge` asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longjudge.chunks import plan_chunks
+from longjudge.estimate import Estimator
+from longjudge.keys import KeyMaker
+
+if TYPE_CHECKING:
+    from longjudge.chunks import ChunkPlan
+    from longjudge.estimate import Totals
+    from longjudge.judges.base import Judge
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session
+    from longjudge.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A plan with its estimates; `kept` holds the keys that the store has."""
+
+    plan: ChunkPlan
+    estimator: Estimator
+    keys: list[str]
+    kept: set[str]
+    totals: Totals
+
+    @classmethod
+    async def of(
+        cls, session: Session, chunk_chars: int, rubric: Rubric, judge: Judge, store: Store
+    ) -> Preview:
+        """Plan a session and look its chunks up in the store."""
+        plan = plan_chunks(session.index, chunk_chars)
+        estimator = Estimator.of(session, rubric, judge.model)
+        keys = list(KeyMaker(judge, rubric).keys(plan))
+        kept = await store.kept_keys(keys)
+        return cls(plan, estimator, keys, kept, estimator.totals(plan, keys, kept))
+
+
+def money(amount: float | None) -> str:
+    """A price for people; unknown stays unknown."""
+    if amount is None:
+        return "price unknown"
+    return f"${amount:.4f}" if 0 < amount < 0.1 else f"${amount:.2f}"
+
+
+def thousands(tokens: int) -> str:
+    """A number of tokens for people."""
+    return f"{tokens / 1000:.0f}k" if tokens >= 10_000 else f"{tokens / 1000:.1f}k"
+
+
+def summary(totals: Totals) -> str:
+    """The totals in one line."""
+    tokens = totals.tokens
+    band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
+    cost = money(totals.cost_usd)
+    return (
+        f"{totals.chunks} chunks, {totals.kept} kept, {totals.to_ask} to ask,"
+        f" ~{thousands(tokens.tokens)} tokens ({band}), about {cost} to ask the rest"
+    )

@@ -1,0 +1,76 @@
+"""Progress of a judgment on stderr: one line that is redrawn, or a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from longjudge.states import ChunkState
+from longjudge.text import clean_line
+from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
+
+if TYPE_CHECKING:
+    from longjudge.updates import Update
+
+REDRAW_SECONDS = 0.1
+LINE_SECONDS = 10.0
+
+
+class Progress:
+    """A listener for one judgment. On a terminal the line is redrawn; elsewhere lines are rare."""
+
+    def __init__(self, chunks: int) -> None:
+        self._states: dict[int, ChunkState] = {}
+        self._chunks = chunks
+        self._live = sys.stderr.isatty()
+        self._width = 0
+        self._started = time.monotonic()
+        self._last = self._started
+
+    def __call__(self, update: Update) -> None:
+        """Take one update."""
+        match update:
+            case ChunkUpdate():
+                self._states[update.part] = update.state
+                if update.state is ChunkState.RETRYING and update.wait >= 1:
+                    self._line(
+                        f"part {update.part}: asked again in {update.wait:.0f} s: {update.note}"
+                    )
+                self._draw()
+            case StoreFailed():
+                self._line(f"longjudge: nothing is kept, the store fails: {update.message}")
+            case Stopping():
+                self._line(f"stopping ({update.cause}): answers on their way may still arrive")
+            case JudgmentEnded():
+                self._clear()
+
+    def _draw(self) -> None:
+        now = time.monotonic()
+        if now - self._last < (REDRAW_SECONDS if self._live else LINE_SECONDS):
+            return
+        self._last = now
+        states = list(self._states.values())
+        flagged, gaps = states.count(ChunkState.FLAGGED), states.count(ChunkState.GAP)
+        judged = flagged + states.count(ChunkState.CLEAN)
+        text = (
+            f"{judged} of {self._chunks} parts judged, {flagged} flagged, {gaps} gaps,"
+            f" {states.count(ChunkState.RUNNING)} in flight, {now - self._started:.0f} s"
+        )
+        if self._live:
+            sys.stderr.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+            sys.stderr.flush()
+        else:
+            self._line(text)
+
+    def _clear(self) -> None:
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+            self._width = 0
+
+    def _line(self, text: str) -> None:
+        self._clear()
+        sys.stderr.write(clean_line(text, 2000) + "\n")
+        sys.stderr.flush()

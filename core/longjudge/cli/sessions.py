@@ -1,0 +1,60 @@
+"""`longjudge sessions`: one row per session, longest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from longjudge.cli.files import Reading, session_files
+from longjudge.errors import SessionError
+from longjudge.sessions import load_session
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.sessions import Session
+
+
+def list_sessions(paths: Sequence[str], *, as_json: bool) -> int:
+    """Print a row per session and return the exit code.
+
+    Raises:
+        UsageError: no path, or no session in what was named.
+    """
+    reading = Reading()
+    for file in session_files(paths, "sessions"):
+        try:
+            session = load_session(file.path)
+        except SessionError as error:
+            reading.not_read(file, error)
+            continue
+        reading.read += 1
+        click.echo(_json(session) if as_json else _row(session))
+        session.close()
+    reading.close(paths)
+    return 2 if reading.failed else 0
+
+
+def _json(session: Session) -> str:
+    fields: dict[str, object] = dict(session.describe())
+    fields["started"], fields["ended"] = session.started, session.ended
+    fields["diagnostics"] = [diagnostic.to_dict() for diagnostic in session.diagnostics]
+    return msgspec.json.encode(fields).decode()
+
+
+def _row(session: Session) -> str:
+    index = session.index
+    skipped = f" · {session.skipped_lines} lines skipped" if session.skipped_lines else ""
+    row = (
+        f"{session.bytes:>12,} B  {len(index):>7,} events  {index.tool_calls:>6,} tool calls"
+        f"  {session.format:<12} {clean_line(session.name)}{skipped}"
+    )
+    warnings = [
+        f"\n{'':>14}! {diagnostic.reason} ({diagnostic.count})"
+        for diagnostic in session.diagnostics
+        if diagnostic.severity == "warning"
+    ]
+    return row + "".join(clean_line(warning.strip("\n")).join(("\n", "")) for warning in warnings)

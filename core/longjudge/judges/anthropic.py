@@ -1,0 +1,280 @@
+"""The judge behind the Messages API, through the official SDK.
+
+The SDK takes about a second to import and is loaded in a thread when a chunk has to be asked for
+the first time. It never retries and never follows a redirect: when to ask again is decided where
+the whole judgment is seen, and a session's text goes to the chosen address only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from longjudge.errors import CredentialError
+from longjudge.judges.anthropic_errors import call_errors, malformed_reply, to_ask_error
+from longjudge.judges.base import Answer, Stop, Usage
+from longjudge.judges.credentials import (
+    base_url,
+    check_base_url,
+    endpoint_of,
+    header_credential,
+    may_have_profile,
+    static_credential,
+)
+from longjudge.judges.reply import REPLY_VERSION, reply_schema
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anthropic import AsyncAnthropic
+
+    from longjudge.judges.base import Question
+    from longjudge.judges.credentials import StaticCredential
+    from longjudge.rubric import Rubric
+
+CALL_SECONDS = 300.0
+CONNECT_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
+EFFORT = "low"
+
+_STOPS: Mapping[str, Stop] = {
+    "end_turn": Stop.COMPLETE,
+    "stop_sequence": Stop.COMPLETE,
+    "max_tokens": Stop.TRUNCATED,
+    "model_context_window_exceeded": Stop.TRUNCATED,
+    "refusal": Stop.REFUSED,
+}
+
+
+class AnthropicJudge:
+    """A model behind the Messages API.
+
+    `freeze_after_import` takes what the import leaves behind out of the garbage collector's
+    sight. It changes the whole process, so only a program sets it, never a library.
+    """
+
+    def __init__(self, model: str, *, freeze_after_import: bool = False) -> None:
+        self._model = model
+        self._base_url = base_url()
+        self._endpoint = endpoint_of(self._base_url)
+        self._freeze = freeze_after_import
+        self._client: AsyncAnthropic | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._secrets: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """Model name."""
+        return self._model
+
+    @property
+    def label(self) -> str:
+        """Model name."""
+        return self._model
+
+    @property
+    def endpoint(self) -> str:
+        """Base URL without credentials and trailing slash."""
+        return self._endpoint
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """What is asked for beside the prompt; the token cap is no part of it."""
+        return {"effort": EFFORT, "format": f"json_schema {REPLY_VERSION}"}
+
+    @property
+    def judges_meaning(self) -> bool:
+        """A model answers."""
+        return True
+
+    def check_rubric(self, rubric: Rubric) -> None:
+        """A model answers any rubric."""
+
+    async def prepare(self) -> None:
+        """Find the credential, load the SDK, make the client; a second call changes nothing.
+
+        Raises:
+            CredentialError: nothing to authenticate with was found, or it cannot be used.
+            UsageError: `ANTHROPIC_BASE_URL` is no address.
+        """
+        if self._client is not None:
+            return
+        check_base_url(self._base_url)
+        static = static_credential()
+        if static:
+            static.check()
+        elif not header_credential() and not may_have_profile():
+            raise _no_credential(self._model)
+        await asyncio.to_thread(_load_sdk, freeze=self._freeze)
+        # Another caller may have come first while the import ran.
+        if self._client is None:
+            self._client = self._make_client(static)
+            self._secrets = (static.value,) if static else ()
+
+    def _make_client(self, static: StaticCredential | None) -> AsyncAnthropic:
+        import anthropic
+
+        key = static.value if static and static.variable == "ANTHROPIC_API_KEY" else None
+        token = static.value if static and key is None else None
+        timeout = anthropic.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
+        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout)
+        try:
+            # Handed over by name, the credential makes the SDK log nothing about the others.
+            client = anthropic.AsyncAnthropic(
+                api_key=key,
+                auth_token=token,
+                base_url=self._base_url,
+                timeout=timeout,
+                max_retries=0,
+                http_client=http_client,
+            )
+        except anthropic.AnthropicError as error:
+            raise CredentialError(
+                f"{clean_line(str(error))}; mend it, set ANTHROPIC_API_KEY, or use"
+                " `--model offline`"
+            ) from error
+        if not static and client.credentials is None and not header_credential():
+            raise _no_credential(self._model)
+        return client
+
+    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
+        """Ask once; no retries.
+
+        Raises:
+            AskError: no answer came.
+        """
+        if self._client is None:
+            raise RuntimeError("the judge was asked before it was prepared")
+        schema = reply_schema(question.rubric)
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                message = await self._client.messages.create(
+                    model=self._model,
+                    max_tokens=max_tokens,
+                    system=question.system,
+                    messages=[{"role": "user", "content": question.user}],
+                    output_config={
+                        "format": {"type": "json_schema", "schema": schema},
+                        "effort": EFFORT,
+                    },
+                )
+        except call_errors() as error:
+            raise to_ask_error(error, self._endpoint, self._secrets) from error
+        return read_message(message)
+
+    async def aclose(self) -> None:
+        """Close connections, within two seconds and whether or not the caller is cancelled."""
+        client, self._client = self._client, None
+        if client is not None:
+            self._closing = asyncio.create_task(_close(client))
+        if self._closing is not None:
+            await asyncio.shield(self._closing)
+
+
+async def has_credential() -> bool:
+    """Whether the SDK would find a credential, broken ones included.
+
+    The SDK is loaded (in a thread) only where a profile or a federation has to be judged.
+    """
+    if static_credential() or header_credential():
+        return True
+    if not may_have_profile():
+        return False
+    return await asyncio.to_thread(_sdk_finds_credential)
+
+
+def read_message(message: object) -> Answer:
+    """Turn a message into an answer, whatever shape a server gave it.
+
+    Raises:
+        AskError: what arrived is no message.
+    """
+    kind = _text(message, "type")
+    if isinstance(message, str) or message is None or kind == "error":
+        raise malformed_reply("the reply is no message; check ANTHROPIC_BASE_URL")
+    usage = _usage(getattr(message, "usage", None))
+    reason = _text(message, "stop_reason")
+    stop = _STOPS.get(reason, Stop.UNUSABLE)
+    content: object = getattr(message, "content", None)
+    if not isinstance(content, list):
+        if stop is Stop.COMPLETE:
+            return Answer("", Stop.UNUSABLE, usage, "the reply has no content")
+        content = []
+    blocks = cast("list[object]", content)
+    text = "".join(_text(block, "text") for block in blocks if _text(block, "type") == "text")
+    return Answer(text, stop, usage, _detail(message, stop, reason))
+
+
+def _detail(message: object, stop: Stop, reason: str) -> str:
+    if stop is Stop.COMPLETE:
+        return ""
+    if stop is Stop.TRUNCATED:
+        window = reason == "model_context_window_exceeded"
+        return "the model's window was full" if window else "the reply was cut off at its limit"
+    if stop is Stop.REFUSED:
+        details: object = getattr(message, "stop_details", None)
+        said = [_text(details, "category"), _text(details, "explanation")]
+        return clean_line(": ".join(["refused", *filter(None, said)]))
+    return clean_line(f"stopped with {reason or 'no reason'}")
+
+
+def _text(holder: object, name: str) -> str:
+    """A text attribute; empty where it is absent or anything else, since nothing is validated."""
+    value: object = getattr(holder, name, None)
+    return value if isinstance(value, str) else ""
+
+
+def _usage(usage: object) -> Usage:
+    def count(name: str) -> int:
+        value: object = getattr(usage, name, None)
+        return value if type(value) is int and value >= 0 else 0
+
+    return Usage(
+        input_tokens=count("input_tokens"),
+        output_tokens=count("output_tokens"),
+        cache_read_tokens=count("cache_read_input_tokens"),
+        cache_write_tokens=count("cache_creation_input_tokens"),
+    )
+
+
+def _no_credential(model: str) -> CredentialError:
+    return CredentialError(
+        f"no credential for {clean_line(model, 80)} was found; set ANTHROPIC_API_KEY (or"
+        " ANTHROPIC_AUTH_TOKEN, or a profile), or use `--model offline`"
+    )
+
+
+def _load_sdk(*, freeze: bool = False) -> None:
+    """Import what a call needs, the part that the SDK itself leaves to the first call included."""
+    collecting = freeze and gc.isenabled()
+    if collecting:
+        gc.disable()
+    try:
+        import_module("anthropic.resources.messages")
+    finally:
+        if collecting:
+            gc.enable()
+    if freeze:
+        gc.freeze()
+
+
+def _sdk_finds_credential() -> bool:
+    _load_sdk()
+    import anthropic
+    from anthropic.lib.credentials import default_credentials
+
+    try:
+        return default_credentials() is not None
+    except anthropic.AnthropicError:
+        # Someone chose it, so that its fault is to be shown and not passed over.
+        return True
+
+
+async def _close(client: AsyncAnthropic) -> None:
+    with contextlib.suppress(TimeoutError, OSError, RuntimeError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await client.close()

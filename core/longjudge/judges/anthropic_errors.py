@@ -1,0 +1,248 @@
+"""Maps whatever a call to the Messages API can raise to one small set of outcomes.
+
+The SDK is imported by whoever calls it; by the time an error exists, it is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from email.utils import mktime_tz, parsedate_tz
+from ipaddress import ip_address
+from json import JSONDecodeError
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from longjudge.judges.base import Again, AskError
+from longjudge.states import GapReason
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import anthropic
+
+MAX_MESSAGE_CHARS = 200
+MAX_WAIT = 3600.0
+
+# Said by the hosted API, llama.cpp, vLLM and gateways, in this order, in lower case.
+_TOO_LONG = (
+    "prompt is too long",
+    "exceed context limit",
+    "exceed_context_size_error",
+    "exceeds the available context size",
+    "context window",
+    "context length",
+    "context_length_exceeded",
+    "request_too_large",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    again: Again
+    reason: GapReason = GapReason.PROVIDER_ERROR
+    hint: str = ""
+
+
+def call_errors() -> tuple[type[Exception], ...]:
+    """Every class of exception that a call may raise, short of a cancel.
+
+    The SDK lets through what a malformed body does to it (a TypeError, an AttributeError, a
+    JSONDecodeError), a lone surrogate in the prompt, and errors of the HTTP library.
+    """
+    import anthropic
+    import httpx2
+
+    return (
+        anthropic.AnthropicError,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        httpx2.StreamError,
+        OSError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+    )
+
+
+def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -> AskError:
+    """What an exception raised by a call means for the next step; `secrets` are never repeated."""
+    import anthropic
+
+    if isinstance(error, anthropic.APIStatusError):
+        return _from_status(error, secrets)
+    if isinstance(error, anthropic.APIResponseValidationError | JSONDecodeError):
+        return _make("the reply is no JSON", "", _Outcome(Again.SOON), secrets)
+    if isinstance(error, UnicodeEncodeError):
+        outcome = _Outcome(Again.NEVER)
+        return _make("the question cannot be encoded as UTF-8", "", outcome, secrets, replied=False)
+    if isinstance(error, TypeError) and "authentication method" in str(error):
+        outcome = _Outcome(Again.END, hint="set ANTHROPIC_API_KEY")
+        return _make("no credential", "", outcome, secrets, replied=False)
+    if isinstance(error, TypeError | AttributeError | LookupError):
+        return _make("the reply is malformed", "", _Outcome(Again.SOON), secrets)
+    if isinstance(error, TimeoutError | anthropic.APITimeoutError):
+        return _unreachable("no reply in time", error, endpoint, secrets)
+    if isinstance(error, anthropic.AnthropicError) and not isinstance(error, anthropic.APIError):
+        # Credentials from a profile or a federation: no chunk would fare better.
+        outcome = _Outcome(Again.END, hint="check the credential")
+        return _make("no credential", str(error), outcome, secrets, replied=False)
+    if isinstance(error, ValueError):
+        return _make("the call failed", str(error), _Outcome(Again.NEVER), secrets, replied=False)
+    return _unreachable("connection failed", error, endpoint, secrets)
+
+
+def malformed_reply(what: str) -> AskError:
+    """A reply that arrived with a good status and is no message, e.g. a log-in page."""
+    return _make(what, "", _Outcome(Again.SOON), ())
+
+
+def _unreachable(what: str, error: Exception, endpoint: str, secrets: Sequence[str]) -> AskError:
+    cause = error.__cause__ or error
+    said = str(cause) or type(cause).__name__
+    # The HTTP library says so where the head of a reply came and its body did not.
+    cut = "message body" in said
+    outcome = _Outcome(Again.SOON, hint=_proxy_hint(endpoint))
+    return _make(f"{what} at {endpoint}", said, outcome, secrets, replied=cut)
+
+
+def _from_status(error: anthropic.APIStatusError, secrets: Sequence[str]) -> AskError:
+    kind = error.type if isinstance(error.type, str) else ""
+    said = _said(error)
+    headers = error.response.headers
+    outcome = _outcome(error.status_code, kind, error.error_code or "", said)
+    outcome = _as_told(outcome, headers.get("x-should-retry"))
+    if 300 <= error.status_code < 400:
+        outcome = _Outcome(outcome.again, hint="set ANTHROPIC_BASE_URL to the address itself")
+    what = f"{error.status_code} ({kind})" if kind else str(error.status_code)
+    return _make(what, said, outcome, secrets, wait=retry_after(headers))
+
+
+def _said(error: anthropic.APIStatusError) -> str:
+    if isinstance(error.api_message, str) and error.api_message:
+        return error.api_message
+    body = error.body
+    if isinstance(body, str):
+        return "a web page" if body.lstrip()[:1] == "<" else body
+    return str(body) if body else ""
+
+
+def _outcome(status: int, kind: str, code: str, said: str) -> _Outcome:
+    """What the status, the type and the code of an error mean, before `x-should-retry`."""
+    if status == 413 or (status == 400 and _says_too_long(kind, said)):
+        return _Outcome(Again.NEVER, GapReason.TOO_LARGE, "use a smaller chunk size")
+    if status == 429 and code.endswith("spend_limit_reached"):
+        return _Outcome(Again.END, GapReason.RATE_LIMITED, "raise the spend limit")
+    if status in (429, 529):
+        return _Outcome(Again.WHEN_TOLD, GapReason.RATE_LIMITED)
+    if status in (401, 403):
+        return _Outcome(Again.END, hint="check the credential")
+    if status == 404:
+        return _Outcome(Again.END, hint="check --model and ANTHROPIC_BASE_URL")
+    if status == 402 or kind == "billing_error":
+        return _Outcome(Again.END, hint="check the account's billing")
+    if status in (408, 409) or status >= 500 or status < 300:
+        return _Outcome(Again.SOON)
+    return _Outcome(Again.NEVER)
+
+
+def _says_too_long(kind: str, said: str) -> bool:
+    text = f"{kind} {said[:2000]}".lower()
+    return any(phrase in text for phrase in _TOO_LONG)
+
+
+def _as_told(outcome: _Outcome, header: str | None) -> _Outcome:
+    """Follow `x-should-retry`, except where another try cannot help: money and size."""
+    again = outcome.again
+    if header == "false" and again in (Again.SOON, Again.WHEN_TOLD):
+        return _Outcome(Again.NEVER, outcome.reason, outcome.hint)
+    if (
+        header == "true"
+        and again in (Again.NEVER, Again.END)
+        and outcome.reason is GapReason.PROVIDER_ERROR
+    ):
+        return _Outcome(Again.SOON, outcome.reason, outcome.hint)
+    return outcome
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the provider asks to wait, at most an hour; None where it asks for none.
+
+    A wait of nothing, or one that is over, counts as none: asking again at once would only use
+    up the attempts.
+    """
+    wait = _number(headers.get("retry-after-ms"))
+    if wait is not None:
+        wait /= 1000
+    else:
+        wait = _number(headers.get("retry-after"))
+    if wait is None:
+        wait = _until(headers.get("retry-after"))
+    return min(wait, MAX_WAIT) if wait is not None and wait > 0 else None
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value) if value is not None else None
+    except ValueError:
+        return None
+    return number if number is not None and number == number else None
+
+
+def _until(value: str | None) -> float | None:
+    try:
+        date = parsedate_tz(value) if value else None
+        return mktime_tz(date) - time.time() if date else None
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+def _make(
+    what: str,
+    said: str,
+    outcome: _Outcome,
+    secrets: Sequence[str],
+    *,
+    wait: float | None = None,
+    replied: bool = True,
+) -> AskError:
+    for secret in secrets:
+        if secret:
+            said = said.replace(secret, "…")
+    said = clean_line(" ".join(said[: 4 * MAX_MESSAGE_CHARS].split()), MAX_MESSAGE_CHARS)
+    message = what if not said else f"{what}: {said}"
+    if outcome.hint:
+        message += f"; {outcome.hint}"
+    return AskError(message, again=outcome.again, reason=outcome.reason, wait=wait, replied=replied)
+
+
+def _proxy_hint(endpoint: str) -> str:
+    """The HTTP library sends even loopback requests through a proxy of the environment."""
+    try:
+        host = urlsplit(endpoint).hostname or ""
+    except ValueError:
+        return ""
+    scheme = endpoint.partition(":")[0]
+    if not _is_loopback(host) or not (_variable(f"{scheme}_proxy") or _variable("all_proxy")):
+        return ""
+    exempt = {entry.strip().partition(":")[0] for entry in _variable("no_proxy").split(",")}
+    if exempt & {"*", host}:
+        return ""
+    return f"a proxy is set in the environment: add {host} to NO_PROXY"
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name) or os.environ.get(name.upper()) or ""
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,184 @@
+"""Where the SDK would find a credential and an endpoint, read without importing the SDK.
+
+The order is the SDK's: key, token, named profile, federation, profile on disk. Whether a profile
+or a federation is complete only the SDK can say, and it is asked for that when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from longjudge.errors import CredentialError, UsageError
+from longjudge.text import clean_line
+
+DEFAULT_BASE_URL = "https://api.anthropic.com"
+MAX_PROFILE_BYTES = 1_000_000
+
+KEY = "ANTHROPIC_API_KEY"
+TOKEN = "ANTHROPIC_AUTH_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCredential:
+    """A key or token from the environment; its text is never shown."""
+
+    variable: str
+    value: str
+
+    def __repr__(self) -> str:
+        return f"StaticCredential({self.variable})"
+
+    def check(self) -> None:
+        """Refuse what would only fail as a mysterious connection error.
+
+        Raises:
+            CredentialError: blank, or with characters that no header can carry.
+        """
+        if not self.value.strip():
+            fault = "is blank"
+        elif any(character.isspace() for character in self.value):
+            fault = "holds a space or a line end"
+        elif not all("!" <= character <= "~" for character in self.value):
+            fault = "holds a character that is no part of a key"
+        else:
+            return
+        raise CredentialError(
+            f"{self.variable} {fault}; set it to the key alone, or use `--model offline`"
+        )
+
+
+def static_credential() -> StaticCredential | None:
+    """The key or token in the environment; an empty variable counts as unset, as in the SDK."""
+    for variable in (KEY, TOKEN):
+        if value := os.environ.get(variable):
+            return StaticCredential(variable, value)
+    return None
+
+
+def header_credential() -> bool:
+    """Whether `ANTHROPIC_CUSTOM_HEADERS` carries the credential."""
+    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
+    headers = {name.strip().lower(): value.strip() for name, _, value in map(_header, lines)}
+    return bool(headers.get("authorization") or headers.get("x-api-key"))
+
+
+def _header(line: str) -> tuple[str, str, str]:
+    return line.partition(":")
+
+
+def named_profile() -> bool:
+    """Whether someone chose a profile, so that a fault in it must show."""
+    return bool(
+        os.environ.get("ANTHROPIC_PROFILE")
+        or os.environ.get("ANTHROPIC_CONFIG_DIR")
+        or _active_profile_pointer()
+    )
+
+
+def federation() -> bool:
+    """Whether the variables of workload identity federation are all set."""
+    env = os.environ.get
+    return bool(
+        env("ANTHROPIC_FEDERATION_RULE_ID")
+        and env("ANTHROPIC_ORGANIZATION_ID")
+        and (env("ANTHROPIC_IDENTITY_TOKEN") or env("ANTHROPIC_IDENTITY_TOKEN_FILE"))
+    )
+
+
+def may_have_profile() -> bool:
+    """Whether the SDK has anything to look at beyond key and token."""
+    path = _profile_path()
+    return named_profile() or federation() or (path is not None and path.is_file())
+
+
+def base_url() -> str:
+    """The address that requests go to, as the SDK would choose it."""
+    if chosen := os.environ.get("ANTHROPIC_BASE_URL", "").strip():
+        return chosen
+    from_profile = None
+    if static_credential() is None and (os.environ.get("ANTHROPIC_PROFILE") or not federation()):
+        from_profile = _profile_base_url()
+    return from_profile or DEFAULT_BASE_URL
+
+
+def endpoint_of(url: str) -> str:
+    """`scheme://host[:port]/path`: without credentials, query and trailing slash."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        return clean_line(url.rpartition("@")[2], 200)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
+
+
+def check_base_url(url: str) -> None:
+    """Refuse an address that no request could go to.
+
+    Raises:
+        UsageError: no http or https address with a host.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError(
+            f"ANTHROPIC_BASE_URL: {endpoint_of(url)!r} is no http or https address; set it to one"
+            " such as https://api.anthropic.com, or unset it"
+        )
+
+
+def _config_dir() -> Path | None:
+    if chosen := os.environ.get("ANTHROPIC_CONFIG_DIR"):
+        return Path(chosen)
+    try:
+        if sys.platform == "win32":
+            roaming = os.environ.get("APPDATA")
+            base = Path(roaming) if roaming else Path.home() / "AppData" / "Roaming"
+            return base / "Anthropic"
+        return Path.home() / ".config" / "anthropic"
+    except RuntimeError:
+        return None
+
+
+def _active_profile_pointer() -> str | None:
+    folder = _config_dir()
+    if folder is None:
+        return None
+    try:
+        return (folder / "active_config").read_text(encoding="utf-8").strip() or None
+    except (OSError, ValueError):
+        return None
+
+
+def _profile_path() -> Path | None:
+    name = os.environ.get("ANTHROPIC_PROFILE") or _active_profile_pointer() or "default"
+    folder = _config_dir()
+    if folder is None or name.startswith(".") or set(name) & {"/", "\\", "\0"}:
+        return None
+    return folder / "configs" / f"{name}.json"
+
+
+class _Profile(msgspec.Struct):
+    base_url: str | None = None
+
+
+def _profile_base_url() -> str | None:
+    path = _profile_path()
+    if path is None:
+        return None
+    try:
+        with path.open("rb") as file:
+            profile = msgspec.json.decode(file.read(MAX_PROFILE_BYTES), type=_Profile)
+    except (OSError, ValueError):
+        return None
+    return profile.base_url or None

@@ -1,0 +1,52 @@
+"""Starting the app: what it is given, and how the library finds it without knowing it.
+
+The app registers itself in the entry-point group `longjudge.app`, so that no module of the
+library names it and the library installs without a screen.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, cast
+
+from longjudge.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from longjudge.rubric import Rubric
+    from longjudge.settings import Settings
+
+APP_GROUP = "longjudge.app"
+
+
+@dataclass(frozen=True, slots=True)
+class AppRequest:
+    """What the app opens with. `model` is None where the user named none."""
+
+    paths: tuple[Path, ...]
+    model: str | None
+    rubric: Rubric
+    settings: Settings
+    store: Path
+
+
+def start_app(request: AppRequest) -> int:
+    """Open the app and return its exit code.
+
+    Raises:
+        UsageError: there is no terminal, or no app is installed.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
+        raise UsageError(
+            "the app needs a terminal, and there is none here; in scripts use `longjudge judge"
+            " PATH`"
+        )
+    apps = list(entry_points(group=APP_GROUP))
+    if not apps:
+        raise UsageError("no app is installed; install longjudge with its app, or use `judge`")
+    open_app = cast("Callable[[AppRequest], int]", apps[0].load())
+    return open_app(request)

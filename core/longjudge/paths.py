@@ -1,0 +1,42 @@
+"""Where files live when nobody says otherwise, and the samples that come with the program."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+
+import platformdirs
+
+from longjudge.errors import UsageError
+
+APP_NAME = "longjudge"
+
+
+def store_path(option: str | os.PathLike[str] | None = None) -> Path:
+    """The store's file: the option, else `LONGJUDGE_STORE`, else the user's data folder."""
+    chosen = option or os.environ.get("LONGJUDGE_STORE")
+    if chosen:
+        return Path(chosen)
+    return platformdirs.user_data_path(APP_NAME) / "store.sqlite"
+
+
+def refuse_configuration() -> None:
+    """Refuse a configuration file, which is not read yet, rather than ignore it.
+
+    Raises:
+        UsageError: `LONGJUDGE_CONFIG` is set.
+    """
+    if os.environ.get("LONGJUDGE_CONFIG"):
+        raise UsageError(
+            "LONGJUDGE_CONFIG is set, but configuration files are not built yet; unset it and use"
+            " options"
+        )
+
+
+def sample_sessions() -> Path:
+    """The folder of bundled sample sessions, in the wheel or in the source tree."""
+    installed = Path(str(resources.files("longjudge"))) / "sample_sessions"
+    if installed.is_dir():
+        return installed
+    return Path(__file__).resolve().parents[2] / "sample_sessions"

@@ -1,0 +1,49 @@
+"""What an answer costs, from a maintained table; an unknown price is None and never 0."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longjudge.judges.base import Usage
+
+OFFLINE_MODEL = "offline"
+
+
+def cost_usd(model: str, usage: Usage) -> float | None:
+    """Price in US dollars of one answer (tiers go by the size of one request).
+
+    None where the model's price is unknown; 0 for the offline rules, which use nothing.
+    """
+    if model == OFFLINE_MODEL:
+        return 0.0
+    return _table_price(
+        model,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _table_price(
+    model: str, input_tokens: int, output_tokens: int, cache_read: int, cache_write: int
+) -> float | None:
+    # The table takes 0.15 s to import, and no command needs it before a price is asked for.
+    import genai_prices
+
+    # The provider's `input_tokens` leaves out what its cache served; the table counts all.
+    everything = input_tokens + cache_read + cache_write
+    usage = genai_prices.Usage(
+        input_tokens=everything,
+        output_tokens=output_tokens,
+        cache_read_tokens=cache_read,
+        cache_write_tokens=cache_write,
+    )
+    try:
+        price = genai_prices.calc_price(usage, model_ref=model, provider_id="anthropic")
+    except (LookupError, ValueError):
+        return None
+    return float(price.total_price)

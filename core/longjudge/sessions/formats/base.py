@@ -1,0 +1,139 @@
+"""What a format module provides, and what the loader knows of it.
+
+A format decodes one record and turns it into events without looking at any other record, so that
+a body can be read again from its record alone. What depends on the order of records (copies,
+titles, which records belong to the thread) is decided by its reader while the file is indexed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from longjudge.sessions.reading import RecordReading
+from longjudge.sessions.records import decode_records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.sessions.index import IndexBuilder
+    from longjudge.sessions.model import Event
+    from longjudge.sessions.notes import Notes
+
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class SessionFacts:
+    """What the records say about their session."""
+
+    id: str | None = None
+    title: str | None = None
+    started: str | None = None
+    ended: str | None = None
+
+
+class Reading(Protocol):
+    """One pass over the records of a file, in order."""
+
+    skipped: int
+    facts: SessionFacts
+
+    def read(self, lines: Sequence[bytes], first: int) -> None:
+        """Index the records of some lines; `first` is the number of the first one, from 0."""
+        ...
+
+
+class SessionFormat(Protocol):
+    """What the loader knows of a format."""
+
+    name: str
+
+    def recognise(self, head: Sequence[dict[str, object]]) -> float:
+        """The share of the first records that fit, 0 to 1."""
+        ...
+
+    def line_events(self, line: bytes) -> list[Event]:
+        """Every event of one line or element, from it alone."""
+        ...
+
+    def readings(self) -> Sequence[SessionReader]:
+        """The ways to read a file, in the order to try them until one yields an event."""
+        ...
+
+
+class SessionReader(Protocol):
+    """Starts one pass."""
+
+    def start(self, rows: IndexBuilder, notes: Notes, unfinished: int | None) -> Reading:
+        """Begin a pass that adds to `rows`; record `unfinished` is a last line without end."""
+        ...
+
+
+class RecordKeeper(ABC, Generic[R]):
+    """Decides, record after record, which events belong to the session."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+        self.facts = SessionFacts()
+
+    @abstractmethod
+    def keep(
+        self, record: R, events: list[Event], digests: list[bytes], line: int
+    ) -> Sequence[int]:
+        """The positions of the events to keep."""
+
+    @abstractmethod
+    def pass_over(self, record: R, line: int) -> bool:
+        """Take note of a record without events; true when it counts as skipped."""
+
+
+class Format(ABC, Generic[R]):
+    """A format over decoded records of type `R`."""
+
+    name: str
+
+    @abstractmethod
+    def fits(self, record: dict[str, object]) -> bool:
+        """Whether a record looks like one of this format."""
+
+    @abstractmethod
+    def decode(self, line: bytes) -> R:
+        """Decode a sound record quickly; raise ValueError for anything else."""
+
+    @abstractmethod
+    def convert(self, value: dict[str, object]) -> R:
+        """Make a record of any JSON object, leaving out what does not fit."""
+
+    @abstractmethod
+    def record_events(self, record: R) -> list[Event]:
+        """The events of a record, in order."""
+
+    @abstractmethod
+    def keepers(self) -> Sequence[type[RecordKeeper[R]]]:
+        """The keepers to try in turn until one keeps an event."""
+
+    def recognise(self, head: Sequence[dict[str, object]]) -> float:
+        """The share of the first records that fit, 0 to 1."""
+        return sum(map(self.fits, head)) / len(head) if head else 0.0
+
+    def line_events(self, line: bytes) -> list[Event]:
+        """Every event of one line or element, from it alone."""
+        records = decode_records(line, self.decode, self.convert)
+        if len(records) == 1:
+            return self.record_events(records[0])
+        return [event for record in records for event in self.record_events(record)]
+
+    def readings(self) -> Sequence[SessionReader]:
+        """The ways to read a file, in the order to try them until one yields an event."""
+        return [_Reader(self, keeper) for keeper in self.keepers()]
+
+
+class _Reader(Generic[R]):
+    def __init__(self, format_: Format[R], keeper: type[RecordKeeper[R]]) -> None:
+        self._format = format_
+        self._keeper = keeper
+
+    def start(self, rows: IndexBuilder, notes: Notes, unfinished: int | None) -> Reading:
+        return RecordReading(self._format, self._keeper(notes), rows, notes, unfinished)

@@ -1,0 +1,67 @@
+"""The newline index: where each line of a file ends, and the lines again in blocks.
+
+Only `\\n` ends a line. Neither step holds the interpreter for long: each slice is a few MB, and
+between two slices a caller may report progress or stop.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from bisect import bisect_right
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK_BYTES = 1 << 20
+_SLICE_BYTES = 4 << 20
+_MAX_SLICE_LINES = 16384
+
+
+def read_line_ends(file: BinaryIO, size: int, ends: array[int]) -> Iterator[int]:
+    """Append the end of every line (after its newline) to `ends`; yield the bytes seen so far.
+
+    `size` is taken once, before: what a live file grows by while it is read is left out, and a
+    last line without newline ends at `size`.
+    """
+    position, count = 0, 64
+    while position < size:
+        before = len(ends)
+        ends.extend(islice(accumulate(map(len, islice(file, count)), initial=position), 1, None))
+        if len(ends) == before:
+            break
+        done = ends[-1]
+        line_bytes = max(1, (done - position) // (len(ends) - before))
+        count = max(1, min(_MAX_SLICE_LINES, _SLICE_BYTES // line_bytes))
+        position = done
+        yield min(position, size)
+    while ends and ends[-1] > size:
+        ends.pop()
+    if (ends[-1] if ends else 0) < min(size, position):
+        ends.append(size)
+
+
+def read_range(descriptor: int, start: int, end: int) -> bytes:
+    """Read bytes `start` to `end` of a file; fewer when the file has become shorter."""
+    data = os.pread(descriptor, end - start, start)
+    if len(data) == end - start:
+        return data
+    parts = [data]
+    start += len(data)
+    while start < end and (data := os.pread(descriptor, end - start, start)):
+        parts.append(data)
+        start += len(data)
+    return b"".join(parts)
+
+
+def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield (number of the first line, lines without their newline), about 1 MB at a time."""
+    line, start = 0, 0
+    while line < len(ends):
+        stop = max(line + 1, bisect_right(ends, start + BLOCK_BYTES, line))
+        end = ends[stop - 1]
+        lines = read_range(descriptor, start, end).split(b"\n")
+        yield line, lines[: stop - line]
+        line, start = stop, end

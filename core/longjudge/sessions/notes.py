@@ -1,0 +1,33 @@
+"""What was odd while a file was read: each reason once, counted, with its first line."""
+
+from __future__ import annotations
+
+from longjudge.sessions.model import Diagnostic, Severity
+from longjudge.text import clean_line
+
+_MAX_REASONS = 60
+
+
+class Notes:
+    """Collects diagnostics; bounded, however many different reasons a hostile file makes up."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, Severity], tuple[int, int | None]] = {}
+
+    def add(
+        self, reason: str, line: int | None, severity: Severity = Severity.WARNING, count: int = 1
+    ) -> None:
+        """Count a reason; `line` (from 1) is kept the first time."""
+        key = (reason, severity)
+        if key not in self._seen and len(self._seen) >= _MAX_REASONS:
+            key = ("other oddities", severity)
+        before, first = self._seen.get(key, (0, line))
+        self._seen[key] = (before + count, first)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Everything counted so far: warnings first, then in the order of first sight."""
+        found = [
+            Diagnostic(clean_line(reason), count, line, severity)
+            for (reason, severity), (count, line) in self._seen.items()
+        ]
+        return tuple(sorted(found, key=lambda note: note.severity is not Severity.WARNING))

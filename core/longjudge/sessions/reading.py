@@ -1,0 +1,105 @@
+"""One pass over a file's records: decode, render, digest, keep. The hot path of loading."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from longjudge.sessions.model import DIGEST_BYTES, Severity
+from longjudge.sessions.records import (
+    DECODE_ERRORS,
+    NOT_JSON,
+    NOT_OBJECT,
+    TOO_DEEP,
+    UNFINISHED,
+    parse_line,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.sessions.formats.base import Format, RecordKeeper
+    from longjudge.sessions.index import IndexBuilder
+    from longjudge.sessions.model import Event
+    from longjudge.sessions.notes import Notes
+
+R = TypeVar("R")
+
+SKIPPED = "records without text, tool, input or output"
+
+
+class RecordReading(Generic[R]):
+    """Reads records in order into rows, and counts what it had to skip."""
+
+    def __init__(
+        self,
+        format_: Format[R],
+        keeper: RecordKeeper[R],
+        rows: IndexBuilder,
+        notes: Notes,
+        unfinished: int | None,
+    ) -> None:
+        self._format = format_
+        self._keeper = keeper
+        self._rows = rows
+        self._notes = notes
+        self._unfinished = unfinished
+        self.skipped = 0
+        self.facts = keeper.facts
+
+    def read(self, lines: Sequence[bytes], first: int) -> None:
+        """Index the records of some lines; `first` is the number of the first one, from 0."""
+        decode, record_events = self._format.decode, self._format.record_events
+        for number, line in enumerate(lines, first):
+            try:
+                record = decode(line)
+                events = record_events(record)
+            except DECODE_ERRORS:
+                self._read_patiently(line, number)
+                continue
+            if events:
+                self._take(record, events, number, 0)
+            else:
+                self._pass_over(record, number)
+
+    def _take(self, record: R, events: list[Event], number: int, offset: int) -> None:
+        digests: list[bytes] = []
+        sizes: list[int] = []
+        for event in events:
+            text = event.text
+            digests.append(sha256(text.encode()).digest()[:DIGEST_BYTES])
+            sizes.append(len(text))
+        add = self._rows.add
+        for position in self._keeper.keep(record, events, digests, number + 1):
+            add(events[position], number, offset + position, digests[position], sizes[position])
+
+    def _pass_over(self, record: R, number: int) -> None:
+        if self._keeper.pass_over(record, number + 1):
+            self.skipped += 1
+            self._notes.add(SKIPPED, number + 1)
+
+    def _read_patiently(self, line: bytes, number: int) -> None:
+        found = parse_line(line)
+        fault = found.fault
+        offset = 0
+        for value in found.objects:
+            record = self._format.convert(value)
+            try:
+                events = self._format.record_events(record)
+            except RecursionError:
+                fault = TOO_DEEP
+                continue
+            if events:
+                self._take(record, events, number, offset)
+            else:
+                self._pass_over(record, number)
+            offset += len(events)
+        for oddity in found.oddities:
+            self._notes.add(oddity, number + 1)
+        if fault is None:
+            return
+        self.skipped += 1
+        if number == self._unfinished and fault in (NOT_JSON, NOT_OBJECT):
+            self._notes.add(UNFINISHED, number + 1, Severity.INFO)
+        else:
+            self._notes.add(fault, number + 1)

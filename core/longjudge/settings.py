@@ -1,0 +1,48 @@
+"""The settings of one judgment, and their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from longjudge.chunks import DEFAULT_CHUNK_CHARS, check_chunk_chars
+from longjudge.errors import UsageError
+
+DEFAULT_MODEL = "claude-haiku-5-5"
+DEFAULT_CONCURRENCY = 4
+MAX_CONCURRENCY = 256
+DEFAULT_TIME_LIMIT = 600.0
+MAX_TIME_LIMIT = 30 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Chunk size in characters, calls in flight, time limit in seconds.
+
+    Raises:
+        UsageError: a value is out of range.
+    """
+
+    chunk_chars: int = DEFAULT_CHUNK_CHARS
+    concurrency: int = DEFAULT_CONCURRENCY
+    time_limit: float = DEFAULT_TIME_LIMIT
+
+    def __post_init__(self) -> None:
+        check_chunk_chars(self.chunk_chars)
+        if not 1 <= self.concurrency <= MAX_CONCURRENCY:
+            raise UsageError(
+                f"concurrency {self.concurrency} is out of range; use 1 to {MAX_CONCURRENCY}"
+            )
+        if not 0 < self.time_limit <= MAX_TIME_LIMIT:
+            raise UsageError(
+                f"time limit {self.time_limit:g} is out of range; use more than 0 and at most"
+                f" {MAX_TIME_LIMIT:g} seconds"
+            )
+
+    def to_dict(self) -> dict[str, int | float]:
+        """The `settings` object of the JSON; a whole number of seconds stands as one."""
+        limit = self.time_limit
+        return {
+            "chunk_chars": self.chunk_chars,
+            "concurrency": self.concurrency,
+            "time_limit": int(limit) if limit == int(limit) else limit,
+        }
