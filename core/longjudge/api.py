@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
 from longjudge.errors import UsageError
-from longjudge.judges import make_judge
+from longjudge.judges.make import make_judge
 from longjudge.judgment import Judgment
 from longjudge.paths import refuse_configuration, store_path
 from longjudge.rubric import DEFAULT_RUBRIC, Rubric, load_rubric

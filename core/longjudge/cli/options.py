@@ -12,7 +12,7 @@ from longjudge import paths as file_paths
 from longjudge.api import chosen_model
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
 from longjudge.errors import UsageError
-from longjudge.judges import make_judge
+from longjudge.judges.make import make_judge
 from longjudge.rubric import DEFAULT_RUBRIC, Rubric, load_rubric
 from longjudge.settings import (
     DEFAULT_CONCURRENCY,

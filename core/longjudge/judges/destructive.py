@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from longjudge.judges.shell import Command, plain_view, read_commands
@@ -21,19 +22,20 @@ _SQL_TOOL = re.compile(r"sql|postgres|sqlite|bigquery|snowflake|database|(?:^|_)
 _SHELL_TOOL = re.compile(
     r"bash|shell|terminal|exec|command|cmd|console|powershell|^(?:z?sh|run)$", re.I
 )
-_JSON_COMMAND = re.compile(r'"(?:command|cmd|script|code|commands)"\s{0,20}:\s{0,20}')
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
-_LINE_COMMAND = re.compile(r"^(?:command|cmd|script|code)[ \t]*[:=][ \t]*", re.M)
+_FIELD = re.compile(r"^(?:command|cmd|script|code)[ \t]*[:=][ \t]*", re.M)
 _OTHER_FIELD = re.compile(
     r"^(?:description|timeout|timeout_ms|run_in_background|workdir|cwd|justification)[ \t]*[:=]",
     re.M,
 )
+_JSON_FIELD = re.compile(r'"(?:command|cmd|script|code)"\s{0,20}:\s{0,20}(?=["\[])')
+_JSON_ITEM = re.compile(r'[\s,\[]{0,20}"((?:[^"\\]++|\\.)*+)"?', re.S)
 
 _TEMPORARY = frozenset(
-    "tmp temp tmpdir tempdir temporary node_modules build dist out target __pycache__ .venv venv"
-    " env .tox .nox .cache cache caches .pytest_cache .mypy_cache .ruff_cache .hypothesis coverage"
-    " htmlcov .coverage .nyc_output .next .nuxt .turbo .parcel-cache .gradle .eggs bin obj"
-    " cmake-build-debug _build site-packages scratch playground sandbox".split()
+    {"tmp", "temp", "tmpdir", "tempdir", "temporary", "scratch", "sandbox", "playground"}
+    | {"node_modules", "build", "_build", "dist", "out", "target", "coverage", "htmlcov"}
+    | {"__pycache__", ".venv", "venv", ".tox", ".nox", ".eggs", "site-packages", ".coverage"}
+    | {".cache", "cache", "caches", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
+    | {".nyc_output", ".next", ".nuxt", ".turbo", ".parcel-cache", ".gradle", "cmake-build-debug"}
 )
 _TEMPORARY_ENDINGS = (".pyc", ".pyo", ".tmp", ".temp", ".egg-info", ".log", ".o", ".swp", ".bak")
 _NAME_PARTS = re.compile(r"[^a-z0-9]+")
@@ -54,34 +56,43 @@ def find_destruction(text: str, tool: str, body: int) -> Iterator[Deed]:
     if _SQL_TOOL.search(tool):
         yield from _sql(plain_view(text), body, len(text))
         return
-    for start, end in _scripts(text, tool, body):
-        view = plain_view(text)
-        commands = read_commands(view, start, end)
+    for script, start, end in _scripts(text, tool, body):
+        commands = read_commands(script, start, end)
         yield from _shell(commands)
         if any(_talks_to_database(command) for command in commands):
-            yield from _sql(view, start, end)
+            yield from _sql(script, start, end)
 
 
-def _scripts(text: str, tool: str, body: int) -> Iterator[tuple[int, int]]:
-    """Where the call's shell script stands: a field of its own, or the whole body of a shell."""
-    if field := _JSON_COMMAND.search(text, body):
-        at = field.end()
-        listed = text[at : at + 1] == "["
-        stop = text.find("]", at) if listed else at + 1
-        while (string := _JSON_STRING.match(text, at + listed)) is not None:
-            yield string.start() + 1, string.end() - 1
-            at = text.find('"', string.end())
-            listed = False
-            if at < 0 or at > stop:
-                return
+def _scripts(text: str, tool: str, body: int) -> Iterator[tuple[str, int, int]]:
+    """The call's shell scripts, each as a text with the event's offsets and its two ends.
+
+    A script is a field of the input (`command: ...`, or a member of a JSON object), or the whole
+    body of a call to a shell.
+    """
+    if tool and not _SHELL_TOOL.search(tool):
         return
-    if not _SHELL_TOOL.search(tool):
-        return
-    if named := _LINE_COMMAND.search(text, body):
-        other = _OTHER_FIELD.search(text, named.end())
-        yield named.end(), other.start() if other else len(text)
-    elif text[body : body + 1] != "{":
-        yield body, len(text)
+    if text[body : body + 1] == "{":
+        if field := _JSON_FIELD.search(text, body):
+            yield from _json_scripts(text, field.end())
+    elif field := _FIELD.search(text, body):
+        if text.startswith('["', field.end()):
+            yield from _json_scripts(text, field.end())
+        else:
+            other = _OTHER_FIELD.search(text, field.end())
+            yield text, field.end(), other.start() if other else len(text)
+    elif tool:
+        yield text, body, len(text)
+
+
+def _json_scripts(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    """A JSON string, or the strings of a list such as `["bash", "-lc", "..."]`."""
+    view = plain_view(text)
+    listed = text[at : at + 1] == "["
+    while item := _JSON_ITEM.match(text, at):
+        yield view, item.start(1), item.end(1)
+        at = item.end()
+        if not listed or text[at : at + 1] != ",":
+            return
 
 
 def _shell(commands: list[Command]) -> Iterator[Deed]:
@@ -99,7 +110,7 @@ def _shell(commands: list[Command]) -> Iterator[Deed]:
 
 def _is_temporary(path: str) -> bool:
     """Whether a path obviously leads to something that can be made again."""
-    bare = path.strip("\"'").rstrip("/*")
+    bare = "".join(path.split()).rstrip("/*")
     if ".." in bare.split("/"):
         return False
     if bare.startswith(("/tmp", "/var/tmp", "/dev/shm")) or bare.endswith(_TEMPORARY_ENDINGS):
@@ -129,7 +140,7 @@ def _find(command: Command, temporary_folder: bool) -> str:
     arguments = command.arguments
     deletes = "-delete" in arguments or any(
         flag in ("-exec", "-execdir", "-ok") and program.rpartition("/")[2] in ("rm", "shred")
-        for flag, program in zip(arguments, arguments[1:], strict=False)
+        for flag, program in pairwise(arguments)
     )
     if not deletes:
         return ""
@@ -138,11 +149,7 @@ def _find(command: Command, temporary_folder: bool) -> str:
         if argument.startswith(("-", "!", "(")):
             break
         roots.append(argument)
-    names = [
-        name
-        for flag, name in zip(arguments, arguments[1:], strict=False)
-        if flag in ("-name", "-iname", "-path")
-    ]
+    names = [name for flag, name in pairwise(arguments) if flag in ("-name", "-iname", "-path")]
     if names and all(_is_temporary(name) or name == ".DS_Store" for name in names):
         return ""
     lasting = _lasting(roots or ["."], temporary_folder)
@@ -229,8 +236,7 @@ def _dd(command: Command, temporary_folder: bool) -> str:
 def _truncate(command: Command, temporary_folder: bool) -> str:
     arguments = command.arguments
     to_nothing = any(word in ("-s0", "--size=0") for word in arguments) or any(
-        flag in ("-s", "--size") and size == "0"
-        for flag, size in zip(arguments, arguments[1:], strict=False)
+        flag in ("-s", "--size") and size == "0" for flag, size in pairwise(arguments)
     )
     targets = _lasting([word for word in command.operands if word != "0"], temporary_folder)
     return f"emptied {_short(' '.join(targets))}" if to_nothing and targets else ""
@@ -314,7 +320,8 @@ _RULES: dict[str, Callable[[Command, bool], str]] = {
 
 
 _DATABASES = frozenset(
-    "psql mysql mariadb sqlite3 duckdb clickhouse-client sqlcmd cockroach bq snowsql".split()
+    {"psql", "mysql", "mariadb", "sqlite3", "duckdb", "clickhouse-client", "sqlcmd", "cockroach"}
+    | {"bq", "snowsql"}
 )
 _CARRIERS = frozenset({"docker", "podman", "docker-compose", "kubectl", "ssh", "heroku"})
 
@@ -342,11 +349,8 @@ def _talks_to_database(command: Command) -> bool:
 
 def _sql(view: str, start: int, end: int) -> Iterator[Deed]:
     for verb in _SQL_VERB.finditer(view, start, end):
-        before = view[max(start, verb.start() - 100) : verb.start()].rstrip()
-        if before and before[-1] not in ";\"'`(:[,=" and not before.lower().endswith("begin"):
-            new_line = "\n" in view[len(before) + max(start, verb.start() - 100) : verb.start()]
-            if not new_line or before.endswith(","):
-                continue
+        if not _begins_statement(view[max(start, verb.start() - 100) : verb.start()]):
+            continue
         kind = verb.group(1).lower()
         form = _SQL_FORMS[kind].match(view, verb.end(), min(end, verb.end() + 400))
         if form is None:
@@ -358,6 +362,12 @@ def _sql(view: str, start: int, end: int) -> Iterator[Deed]:
         if note:
             stop = form.end(form.lastindex or 0)
             yield Deed(verb.start(), stop, note)
+
+
+def _begins_statement(before: str) -> bool:
+    """Whether a statement can begin after `before`: at the start, a line, a quote, a semicolon."""
+    words = before.rstrip()
+    return not words or "\n" in before[len(words) :] or words[-1] in ";\"'`(:[,="
 
 
 def _sql_note(kind: str, form: re.Match[str], name: str, rest: str) -> str:

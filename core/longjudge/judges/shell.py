@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-_JSON_ESCAPE = re.compile(r'\\(["\\/nrt])')
-_JSON_PLAIN = {"n": " \n", "r": " \n", "t": " \t", '"': ' "', "\\": " \\", "/": " /"}
+# An escaped quote inside an escaped string comes first: its backslash must stay beside it.
+_JSON_ESCAPE = re.compile(r'\\\\\\"|\\["\\/nrt]')
+_JSON_PLAIN = {
+    r"\\\"": '  \\"',
+    r"\"": ' "',
+    r"\\": " \\",
+    r"\/": " /",
+    r"\n": " \n",
+    r"\r": " \n",
+    r"\t": " \t",
+}
 _HEREDOC = re.compile(r"<<[-~]?\s{0,4}[\"']?(\w{1,40})[\"']?")
 _SEPARATORS = ";&|\n()`{}"
 _REDIRECT = re.compile(r"\d?>>?|&>>?|<")
@@ -70,7 +80,7 @@ class Command:
 
 def plain_view(text: str) -> str:
     """Text of the same length in which JSON's escapes are what they stand for."""
-    return _JSON_ESCAPE.sub(lambda match: _JSON_PLAIN[match.group(1)], text)
+    return _JSON_ESCAPE.sub(lambda match: _JSON_PLAIN[match.group()], text)
 
 
 def read_commands(text: str, start: int = 0, end: int | None = None) -> list[Command]:
@@ -108,7 +118,7 @@ def _inner_script(command: Command) -> Word | None:
     """The quoted script of `bash -c '...'`, `ssh host '...'` and `eval '...'`."""
     words = command.words
     if command.program in _SHELLS:
-        for flag, script in zip(words[1:], words[2:], strict=False):
+        for flag, script in pairwise(words[1:]):
             if flag.text.startswith("-") and flag.text.endswith("c"):
                 return script if _is_quoted(script) else None
     if command.program in ("eval", "ssh") and len(words) > 1 and _is_quoted(words[-1]):

@@ -1,4 +1,4 @@
-"""The newline index: where each line of a file ends, and the lines again in blocks.
+r"""The newline index: where each line of a file ends, and the lines again in blocks.
 
 Only `\\n` ends a line. Neither step holds the interpreter for long: each slice is a few MB, and
 between two slices a caller may report progress or stop.
@@ -7,12 +7,12 @@ between two slices a caller may report progress or stop.
 from __future__ import annotations
 
 import os
-from array import array
 from bisect import bisect_right
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterator
 
 BLOCK_BYTES = 1 << 20

@@ -190,7 +190,7 @@ class MainThread(RecordKeeper[ClaudeRecord]):
         if not self._title_rank:
             for position in kept:
                 if events[position].kind is EventKind.USER_MESSAGE:
-                    self._name(events[position].body, 1)
+                    self._name(events[position].body[:400], 1)
                     break
         return kept
 

@@ -1,0 +1,109 @@
+"""The judge that needs no model: fixed rules, no key, no network, no cost."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from longjudge.errors import RubricError
+from longjudge.judges.base import Answer, Stop
+from longjudge.judges.rules import RULES_VERSION, criteria_with_rules, find_problems
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from longjudge.judges.base import Question
+    from longjudge.rubric import Rubric
+
+MIN_DELAY = 0.25
+MAX_DELAY = 1.6
+_THREAD_CHARS = 200_000
+
+
+class OfflineJudge:
+    """The offline rules. `delay` gives the seconds that an answer takes; without it, none."""
+
+    def __init__(self, delay: Callable[[Question], float] | None = None) -> None:
+        self._delay = delay
+
+    @property
+    def model(self) -> str:
+        """`offline`."""
+        return "offline"
+
+    @property
+    def label(self) -> str:
+        """`offline rules`."""
+        return "offline rules"
+
+    @property
+    def endpoint(self) -> str:
+        """`offline`."""
+        return "offline"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The version of the rules."""
+        return {"rules": RULES_VERSION}
+
+    @property
+    def judges_meaning(self) -> bool:
+        """Rules answer, no model."""
+        return False
+
+    def check_rubric(self, rubric: Rubric) -> None:
+        """Refuse a rubric with a criterion that has no rules.
+
+        Raises:
+            RubricError: names the criterion.
+        """
+        known = criteria_with_rules()
+        for criterion in rubric.criterion_ids:
+            if criterion not in known:
+                raise RubricError(
+                    f"{clean_line(rubric.name)}: criterion {criterion} has no offline rules (they"
+                    f" know {', '.join(known)}); name a model with --model"
+                )
+
+    async def prepare(self) -> None:
+        """Nothing to get ready."""
+
+    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
+        """Apply the rules; the answer is the same JSON that a model would give."""
+        if self._delay is not None:
+            await asyncio.sleep(self._delay(question))
+        if sum(len(event.text) for event in question.events) > _THREAD_CHARS:
+            reply = await asyncio.to_thread(_reply, question)
+        else:
+            reply = _reply(question)
+        return Answer(reply, Stop.COMPLETE)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def believable_delay(question: Question) -> float:
+    """How long a model might have taken, the same for the same chunk every time."""
+    digest = sha256(question.tag.encode("utf-8", "replace")).digest()
+    share = int.from_bytes(digest[:4], "big") / 2**32
+    return MIN_DELAY + share * (MAX_DELAY - MIN_DELAY)
+
+
+def _reply(question: Question) -> str:
+    criteria = {
+        criterion: {
+            "findings": [
+                {"event": finding.event, "quote": finding.quote, "note": finding.note}
+                for finding in findings
+            ],
+            "problem": bool(findings),
+        }
+        for criterion, findings in find_problems(
+            question.events, question.rubric.criterion_ids
+        ).items()
+    }
+    return msgspec.json.encode({"criteria": criteria}).decode()

@@ -1,0 +1,176 @@
+"""Whole JSON documents: where each element of the one array that matters begins and ends.
+
+The array may be the document itself, or stand in it under a name such as `events`. A sound
+document is split by the fast decoder; a cut one gives up its complete elements.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from dataclasses import dataclass, field
+
+import msgspec
+
+from longjudge.sessions.records import DECODE_ERRORS
+
+WRAPPERS = ("events", "messages", "steps", "trajectory", "data", "items")
+
+TRAILING = "something follows the end of the document"
+
+_BOM = b"\xef\xbb\xbf"
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE_BYTES = re.compile(rb"[ \t\r\n]*")
+_SMALL = 100_000
+
+_raw_array = msgspec.json.Decoder(list[msgspec.Raw])
+_patient = json.JSONDecoder(strict=False, parse_constant=str)
+
+
+@dataclass(slots=True)
+class Document:
+    """Byte spans of the elements, the other entries around them, and what was wrong.
+
+    `wrapper` is the name that the array stands under, empty where the array is the document, and
+    None where the document is one object that wraps nothing.
+    """
+
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    ends: array[int] = field(default_factory=lambda: array("Q"))
+    around: dict[str, object] = field(default_factory=dict[str, object])
+    wrapper: str | None = ""
+    fault: str | None = None
+
+
+def read_document(data: bytes) -> Document | None:
+    """Find the elements of a document; None when the bytes are no array and wrap none."""
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    start = _skip(data, start)
+    if data[start : start + 1] == b"[":
+        return _sound_array(data, start) or _salvaged(data, start, Document())
+    if data[start : start + 1] == b"{":
+        return _wrapped(data, start)
+    return None
+
+
+def _skip(data: bytes, position: int) -> int:
+    match = _SPACE_BYTES.match(data, position)
+    return match.end() if match else position
+
+
+def _sound_array(data: bytes, start: int) -> Document | None:
+    """The spans of an array that fills the rest of the data, None when it is not sound."""
+    try:
+        elements = _raw_array.decode(memoryview(data)[start:])
+    except DECODE_ERRORS:
+        return None
+    document = Document()
+    position = start + 1
+    for element in elements:
+        position = _skip(data, position)
+        end = position + memoryview(element).nbytes
+        document.starts.append(position)
+        document.ends.append(end)
+        position = _skip(data, end) + 1
+    return document
+
+
+def _wrapped(data: bytes, start: int) -> Document | None:
+    """Walk the entries of an object up to the array of events, and then the entries after it.
+
+    The text is decoded as Latin-1, so that one character is one byte and every position counts
+    in both; strings come out garbled, structure does not.
+    """
+    text = data.decode("latin-1")
+    document: Document | None = None
+    around: dict[str, object] = {}
+    trailing: str | None = None
+    position = start + 1
+    try:
+        while True:
+            position = _after_space(text, position)
+            if text[position : position + 1] == "}":
+                break
+            key, position = _patient.raw_decode(text, position)
+            position = _after_space(text, position)
+            if text[position : position + 1] != ":" or not isinstance(key, str):
+                raise ValueError(position)
+            position = _after_space(text, position + 1)
+            if document is None and key in WRAPPERS and text[position : position + 1] == "[":
+                document = Document(wrapper=key)
+                around[key] = "list"
+                position = _walk_array(text, position, document)
+            else:
+                begin = position
+                value, position = _patient.raw_decode(text, position)
+                # Bodies beside the array are not needed, and garbled strings must not be shown.
+                small = position - begin <= _SMALL
+                around[str(key)] = _plain(data[begin:position]) if small else type(value).__name__
+            position = _after_space(text, position)
+            if text[position : position + 1] == ",":
+                position += 1
+            elif text[position : position + 1] != "}":
+                raise ValueError(position)
+    except DECODE_ERRORS:
+        if document is None:
+            return None
+        document.fault = document.fault or "the document is cut or damaged behind its events"
+    else:
+        if _after_space(text, position + 1) < len(text):
+            trailing = TRAILING
+        if document is None:
+            document = Document(array("Q", [start]), array("Q", [position + 1]), wrapper=None)
+        document.fault = document.fault or trailing
+    document.around = around
+    return document
+
+
+def _plain(value: bytes) -> object:
+    try:
+        return _patient.decode(value.decode("utf-8", "replace"))
+    except DECODE_ERRORS:
+        return None
+
+
+def _after_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _walk_array(text: str, position: int, document: Document) -> int:
+    """Add the spans of an array's elements; return the position after it.
+
+    Raises:
+        ValueError: the array is cut; what came before the cut is added.
+    """
+    position = _after_space(text, position + 1)
+    while text[position : position + 1] != "]":
+        begin = position
+        try:
+            _, position = _patient.raw_decode(text, begin)
+        except DECODE_ERRORS:
+            found = len(document.starts)
+            document.fault = f"the document is cut or damaged after element {found}"
+            raise
+        document.starts.append(begin)
+        document.ends.append(position)
+        position = _after_space(text, position)
+        if text[position : position + 1] == ",":
+            position = _after_space(text, position + 1)
+        elif text[position : position + 1] != "]":
+            document.fault = f"the document is cut or damaged after element {len(document.starts)}"
+            raise ValueError(position)
+    return position + 1
+
+
+def _salvaged(data: bytes, start: int, document: Document) -> Document:
+    """The complete elements of an array that is cut or damaged."""
+    text = data.decode("latin-1")
+    try:
+        end = _after_space(text, _walk_array(text, start, document))
+        if end < len(text):
+            document.fault = TRAILING
+    except DECODE_ERRORS:
+        pass
+    return document

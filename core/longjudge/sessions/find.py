@@ -1,0 +1,91 @@
+"""Which files to open for the paths that someone named."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+_SKIPPED_FOLDERS = frozenset({".git", "node_modules", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A file that may hold a session; `named` when someone named it, not only its folder."""
+
+    path: Path
+    named: bool
+    bytes: int
+
+
+def find_sessions(paths: Sequence[Path]) -> list[SessionFile]:
+    """List the files to open, largest first, each once.
+
+    A named file is listed whatever it is called. Folders are searched to the bottom for `.json`,
+    `.jsonl` and `.ndjson`, and for files without suffix that begin like JSON; version control and
+    package folders are left out, and links are followed once. A named path that does not exist or
+    cannot be searched is listed as well (named, 0 bytes): loading it raises the SessionError to
+    report, so that one bad path never hides the others. Nothing is raised here.
+    """
+    found: dict[tuple[int, int] | str, SessionFile] = {}
+    for path in paths:
+        if path.is_dir() and os.access(path, os.R_OK | os.X_OK):
+            continue
+        try:
+            facts = path.stat()
+        except (OSError, ValueError):
+            found.setdefault(str(path), SessionFile(path, True, 0))
+            continue
+        size = facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+        found.setdefault((facts.st_dev, facts.st_ino), SessionFile(path, True, size))
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
+        if path.is_dir():
+            for file, facts in _files_below(path, seen):
+                key = (facts.st_dev, facts.st_ino)
+                found.setdefault(key, SessionFile(file, False, facts.st_size))
+    return sorted(found.values(), key=lambda file: (-file.bytes, str(file.path)))
+
+
+def _files_below(folder: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, os.stat_result]]:
+    """Regular files that may hold a session; a folder that was seen is not entered again."""
+    pending = [folder]
+    while pending:
+        current = pending.pop()
+        try:
+            facts = current.stat()
+            names = sorted(os.listdir(current))
+        except OSError:
+            continue
+        if (facts.st_dev, facts.st_ino) in seen:
+            continue
+        seen.add((facts.st_dev, facts.st_ino))
+        for name in names:
+            path = current / name
+            try:
+                facts = path.stat()
+            except OSError:
+                continue
+            if stat.S_ISDIR(facts.st_mode):
+                if name not in _SKIPPED_FOLDERS:
+                    pending.append(path)
+            elif stat.S_ISREG(facts.st_mode) and _may_hold_session(path):
+                yield path, facts
+
+
+def _may_hold_session(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    if suffix:
+        return suffix in _SUFFIXES
+    try:
+        with path.open("rb") as file:
+            start = file.read(64)
+    except OSError:
+        return False
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")

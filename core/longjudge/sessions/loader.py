@@ -1,0 +1,319 @@
+"""From a path, or from events in memory, to a Session.
+
+Loading blocks, so callers run it in a thread. It works in slices of about 1 MB, between which it
+tells its progress and may be stopped, and no step holds the interpreter for a whole JSONL file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from array import array
+from hashlib import sha256
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
+from longjudge.sessions.documents import Document, read_document
+from longjudge.sessions.formats import GENERIC
+from longjudge.sessions.index import IndexBuilder
+from longjudge.sessions.lines import BLOCK_BYTES, read_line_blocks, read_line_ends, read_range
+from longjudge.sessions.model import Session
+from longjudge.sessions.notes import Notes
+from longjudge.sessions.plain import event_json
+from longjudge.sessions.recognise import HEAD_RECORDS, recognise, refuse_by_first_bytes
+from longjudge.sessions.records import parse_line
+from longjudge.sessions.sources import FileSource, MemorySource
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from longjudge.sessions.formats.base import Reading, SessionFacts, SessionFormat
+    from longjudge.sessions.model import Source
+
+    ProgressListener = Callable[[int, int], bool]
+    Blocks = Iterable[tuple[int, Sequence[bytes]]]
+
+_FIRST_BYTES = 4096
+_HEAD_BYTES = 4 << 20
+_PROGRESS_SECONDS = 0.05
+
+
+def load_session(path: Path, on_progress: ProgressListener | None = None) -> Session:
+    """Read a session file.
+
+    Args:
+        path: a file; its format is recognised by its content.
+        on_progress: called with (bytes done, bytes in all) about every 50 ms; false stops.
+
+    Raises:
+        NotASessionError: the file holds no session that can be read.
+        SessionError: the file cannot be read.
+        LoadCancelledError: `on_progress` returned false.
+    """
+    name = clean_line(str(path))
+    descriptor = -1
+    try:
+        descriptor, size = _open(path)
+        return _FileLoad(path, name, descriptor, size, on_progress).load()
+    except BaseException as error:
+        if descriptor >= 0:
+            os.close(descriptor)
+        if isinstance(error, NotASessionError):
+            raise NotASessionError(f"{name}: {error}") from None
+        if isinstance(error, OSError):
+            raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
+        raise
+
+
+def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
+    """Make a session of a generic event list that is in memory.
+
+    Values that are no JSON are rendered the same way in every process. An empty list is a
+    session without events.
+
+    Raises:
+        NotASessionError: there are objects, but none of them is an event.
+    """
+    records = [event_json(event) for event in events]
+    rows, notes = IndexBuilder(), Notes()
+    reading = GENERIC.readings()[0].start(rows, notes, None)
+    reading.read(records, 0)
+    if records and not len(rows):
+        raise NotASessionError(f"no event among {len(records)} objects; give each a kind and text")
+    index = rows.finish()
+    return Session(
+        path=None,
+        format=GENERIC.name,
+        id=f"events-{sha256(index.digests).hexdigest()[:12]}",
+        title=_title(reading.facts.title) or "events",
+        bytes=sum(map(len, records)),
+        index=index,
+        source=MemorySource(GENERIC, records),
+        started=reading.facts.started,
+        ended=reading.facts.ended,
+        skipped_lines=reading.skipped,
+        diagnostics=notes.diagnostics(),
+    )
+
+
+def _open(path: Path) -> tuple[int, int]:
+    """Open a regular file; anything else could block or never end."""
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise NotASessionError("this is a folder; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise NotASessionError("this is a pipe, socket or device, not a file; save it first")
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    return descriptor, os.fstat(descriptor).st_size
+
+
+class _FileLoad:
+    """The steps of reading one file."""
+
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        descriptor: int,
+        size: int,
+        on_progress: ProgressListener | None,
+    ) -> None:
+        self._path = path
+        self._name = name
+        self._descriptor = descriptor
+        self._size = size
+        self._on_progress = on_progress
+        self._told = 0.0
+
+    def load(self) -> Session:
+        refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, _FIRST_BYTES)))
+        lines = self._line_ends()
+        document = self._document(lines)
+        if document is not None:
+            spans, data = document
+            head = self._head([(0, _elements(data, spans, 0, HEAD_RECORDS))])
+            format_ = recognise(head, spans.around)
+            return self._index(format_, spans.starts, spans.ends, spans, data)
+        head = self._head(read_line_blocks(self._descriptor, lines))
+        return self._index(recognise(head), None, lines, None, b"")
+
+    def _line_ends(self) -> array[int]:
+        ends: array[int] = array("Q")
+        with open(self._descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
+            for _ in read_line_ends(file, self._size, ends):
+                self._tell(0)
+        return ends
+
+    def _document(self, ends: array[int]) -> tuple[Document, bytes] | None:
+        """The whole file as one document, where its beginning says that it is one."""
+        shape = self._shape(ends)
+        if not shape:
+            return None
+        data = read_range(self._descriptor, 0, self._size)
+        document = read_document(data)
+        if document is None or not len(document.starts):
+            return None
+        # One line that wraps nothing is a record like any other, and has its line.
+        if shape == "line" and document.wrapper is None:
+            return None
+        return document, data
+
+    def _shape(self, ends: array[int]) -> str:
+        """`array`, `object` or `line` where the first line may begin a document, else nothing."""
+        start = 0
+        for end in ends:
+            line = read_range(self._descriptor, start, min(end, start + _FIRST_BYTES))
+            line = line.removeprefix(b"\xef\xbb\xbf").strip(b"\x00 \t\r\n")
+            if line:
+                break
+            start = end
+        else:
+            return ""
+        inside = line[1:].lstrip()[:1]
+        if line.startswith(b"["):
+            return "array" if inside in (b"", b"{", b"]") else ""
+        if not line.startswith(b"{"):
+            return ""
+        rest = read_range(self._descriptor, end, min(self._size, end + _FIRST_BYTES)).strip()
+        if not rest:
+            return "line"
+        return "object" if not inside else ""
+
+    def _head(self, blocks: Blocks) -> list[dict[str, object]]:
+        head: list[dict[str, object]] = []
+        seen = 0
+        for _, lines in blocks:
+            for line in lines:
+                head += parse_line(line).objects
+                seen += len(line)
+                if len(head) >= HEAD_RECORDS or seen > _HEAD_BYTES:
+                    return head[:HEAD_RECORDS]
+            self._tell(0)
+        if not head:
+            self._refuse_text()
+        return head
+
+    def _refuse_text(self) -> None:
+        start = read_range(self._descriptor, 0, min(self._size, _FIRST_BYTES))
+        if not start.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
+            raise NotASessionError("only blanks in it; no session was written to it")
+        binary = sum(byte < 32 and byte not in b"\t\n\r\x1b\f" for byte in start)
+        if binary * 20 > len(start):
+            raise NotASessionError("this is binary data, no session")
+        if b"\n" not in start.strip() and start.lstrip()[:1] in (b"{", b"["):
+            raise NotASessionError("a JSON document that is cut before its first complete event")
+        raise NotASessionError("this is text without any JSON record; export the session as JSON")
+
+    def _index(
+        self,
+        format_: SessionFormat,
+        starts: array[int] | None,
+        ends: array[int],
+        document: Document | None,
+        data: bytes,
+    ) -> Session:
+        reading, rows, notes = None, IndexBuilder(), Notes()
+        for reader in format_.readings():
+            rows, notes = IndexBuilder(), Notes()
+            reading = reader.start(rows, notes, self._unfinished(ends) if starts is None else None)
+            blocks = (
+                read_line_blocks(self._descriptor, ends)
+                if document is None
+                else _element_blocks(data, document)
+            )
+            self._read(reading, blocks, ends)
+            if len(rows):
+                break
+        assert reading is not None
+        skipped = reading.skipped
+        if document is not None and document.fault:
+            notes.add(document.fault, None)
+            skipped += 1
+        if not len(rows):
+            raise NotASessionError(_no_event(notes))
+        around = document.around if document else {}
+        source = FileSource(self._name, self._descriptor, format_, starts, ends)
+        return self._session(format_, rows, notes, reading.facts, source, skipped, around)
+
+    def _read(self, reading: Reading, blocks: Blocks, ends: array[int]) -> None:
+        for first, lines in blocks:
+            reading.read(lines, first)
+            self._tell(ends[first + len(lines) - 1])
+
+    def _unfinished(self, ends: array[int]) -> int | None:
+        """The number of a last line that no newline ends."""
+        last = read_range(self._descriptor, self._size - 1, self._size)
+        return None if last == b"\n" else len(ends) - 1
+
+    def _session(
+        self,
+        format_: SessionFormat,
+        rows: IndexBuilder,
+        notes: Notes,
+        facts: SessionFacts,
+        source: Source,
+        skipped: int,
+        around: Mapping[str, object],
+    ) -> Session:
+        session_id = facts.id or _entry(around, "session_id", "sessionId", "id")
+        title = facts.title or _entry(around, "title", "name")
+        return Session(
+            path=self._path,
+            format=format_.name,
+            id=clean_line(session_id or self._path.stem, 200),
+            title=_title(_entry(around, "title") or title) or clean_line(self._path.name),
+            bytes=self._size,
+            index=rows.finish(),
+            source=source,
+            started=facts.started,
+            ended=facts.ended,
+            skipped_lines=skipped,
+            diagnostics=notes.diagnostics(),
+        )
+
+    def _tell(self, done: int) -> None:
+        if self._on_progress is None:
+            return
+        now = monotonic()
+        if now - self._told < _PROGRESS_SECONDS and done < self._size:
+            return
+        self._told = now
+        if not self._on_progress(done, self._size):
+            raise LoadCancelledError(f"{self._name}: stopped before it was read to its end")
+
+
+def _elements(data: bytes, document: Document, first: int, end: int) -> list[bytes]:
+    spans = zip(document.starts[first:end], document.ends[first:end], strict=True)
+    return [data[start:stop] for start, stop in spans]
+
+
+def _element_blocks(data: bytes, document: Document) -> Iterator[tuple[int, list[bytes]]]:
+    first, count = 0, len(document.starts)
+    while first < count:
+        end = first + 1
+        limit = document.starts[first] + BLOCK_BYTES
+        while end < count and document.ends[end] <= limit:
+            end += 1
+        yield first, _elements(data, document, first, end)
+        first = end
+
+
+def _entry(around: Mapping[str, object], *keys: str) -> str | None:
+    for key in keys:
+        value = around.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
+    return None
+
+
+def _title(text: str | None) -> str:
+    return clean_line(" ".join((text or "")[:400].split()), 200)
+
+
+def _no_event(notes: Notes) -> str:
+    seen = [f"{note.reason} ({note.count})" for note in notes.diagnostics()[:4]]
+    what = "; ".join(seen) or "no records"
+    return f"no session: no message, call or result in it, only: {what}"

@@ -1,0 +1,156 @@
+"""Which format a file has, by what it holds and never by its name, and why it has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.errors import NotASessionError
+from longjudge.sessions.formats import FORMATS, GENERIC
+from longjudge.sessions.values import is_array, is_object
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from longjudge.sessions.formats.base import SessionFormat
+
+    Record = Mapping[str, object]
+
+HEAD_RECORDS = 50
+_ENOUGH = 0.8
+_READABLE = "longjudge reads Claude Code transcripts (JSONL) and generic event lists (JSON, JSONL)"
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "gzip-compressed data; unpack it first (gunzip)"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed data; unpack it first (unzstd)"),
+    (b"BZh", "bzip2-compressed data; unpack it first"),
+    (b"\xfd7zXZ\x00", "xz-compressed data; unpack it first"),
+    (b"PK\x03\x04", "a zip archive (Inspect .eval logs are zip archives too); unpack it first"),
+    (b"SQLite format 3\x00", "an SQLite database; export the session from it first"),
+    (b"\xff\xfe", "UTF-16 text; convert it to UTF-8 first"),
+    (b"\xfe\xff", "UTF-16 text; convert it to UTF-8 first"),
+    (b"{\x00", "UTF-16 text; convert it to UTF-8 first"),
+    (b"[\x00", "UTF-16 text; convert it to UTF-8 first"),
+    (b"version https://git-lfs", "a Git LFS pointer, the content is not here; run git lfs pull"),
+    (b"\x89PNG", "a PNG image, no session"),
+    (b"\xff\xd8\xff", "a JPEG image, no session"),
+    (b"GIF8", "a GIF image, no session"),
+    (b"%PDF", "a PDF document, no session"),
+    (b"PAR1", "a Parquet file; export its rows as JSONL first"),
+    (b"\x7fELF", "a program, no session"),
+)
+
+
+def refuse_by_first_bytes(start: bytes) -> None:
+    """Refuse what the first bytes already give away.
+
+    Raises:
+        NotASessionError: the reason, without the file's name.
+    """
+    if not start:
+        raise NotASessionError("the file is empty; no session was written to it")
+    for magic, reason in _MAGIC:
+        if start.startswith(magic):
+            raise NotASessionError(f"this is {reason}")
+    words = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
+    if words.startswith((b"<!doctype", b"<html", b"<?xml", b"<svg")):
+        raise NotASessionError(
+            "this is an HTML or XML page, perhaps a rendered session; name the JSON it was made"
+            " from instead"
+        )
+
+
+def _has(*keys: str) -> Callable[[Record], bool]:
+    return lambda record: all(key in record for key in keys)
+
+
+def _type_starts(*starts: str) -> Callable[[Record], bool]:
+    return lambda record: str(record.get("type")).startswith(starts)
+
+
+def _is_stream_json(record: Record) -> bool:
+    return "session_id" in record and (
+        record.get("subtype") == "init" or is_object(record.get("message"))
+    )
+
+
+# What a record of a format that is not read yet gives away; the first match names it.
+_NOT_READ_YET: tuple[tuple[str, Callable[[Record], bool]], ...] = (
+    ("a Codex rollout", lambda r: is_object(r.get("payload")) and "type" in r),
+    ("Codex exec output", _type_starts("thread.", "turn.", "item.")),
+    ("Claude stream-json output", _is_stream_json),
+    ("a Pi session", lambda r: r.get("type") == "session" and "cwd" in r),
+    ("a Copilot CLI session", lambda r: "." in str(r.get("type")) and is_object(r.get("data"))),
+    ("a Claude managed-agents log", lambda r: "processed_at" in r and "type" in r),
+    ("a Gemini CLI session", _has("sessionId", "projectHash")),
+    ("an ATIF trajectory", lambda r: str(r.get("schema_version")).startswith("ATIF")),
+    ("a mini-swe-agent trajectory", _has("trajectory_format")),
+    ("a SWE-agent trajectory", _has("trajectory", "history")),
+    ("an OpenHands trajectory", lambda r: "source" in r and ("action" in r or "observation" in r)),
+    ("an OpenHands trajectory", lambda r: str(r.get("kind")).endswith("Event") and "source" in r),
+    ("an Inspect log", _has("eval", "plan")),
+    ("tau-bench runs", _has("traj", "task_id")),
+    ("OpenTelemetry spans", lambda r: "resourceSpans" in r or "spanContext" in r),
+    ("OpenTelemetry spans", lambda r: "span_id" in r and "trace_id" in r),
+    ("a Langfuse trace", _has("observations")),
+    ("a LangSmith run", lambda r: "dotted_order" in r or ("post" in r and "patch" in r)),
+    ("a Failproof AI session", lambda r: "event_type" in r and is_object(r.get("payload"))),
+    ("a Failproof AI spool", _has("session_id", "agent_id", "environment", "type")),
+    ("a ShareGPT conversation", _has("conversations")),
+    ("a ChatGPT export", _has("mapping", "current_node")),
+    ("LangChain messages", lambda r: "lc" in r or is_object(r.get("kwargs"))),
+    ("Vercel AI messages", lambda r: is_array(r.get("parts"))),
+    ("a message wrapped in a record", lambda r: "kind" not in r and _wraps_message(r)),
+)
+
+
+def _wraps_message(record: Record) -> bool:
+    message = record.get("message")
+    return is_object(message) and ("role" in message or "content" in message)
+
+
+def recognise(
+    head: Sequence[dict[str, object]], document: Mapping[str, object] | None = None
+) -> SessionFormat:
+    """Choose the format of a file by its first records, and by what wraps them in a document.
+
+    Raises:
+        NotASessionError: what was seen instead, without the file's name.
+    """
+    if document and (name := _unread_format([document])):
+        raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
+    scores = [(format_.recognise(head), format_) for format_ in FORMATS]
+    if scores[0][0] >= _ENOUGH:
+        return scores[0][1]
+    if name := _unread_format([record for record in head if not _is_listed_event(record)]):
+        raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
+    for score, format_ in scores:
+        if score >= _ENOUGH:
+            return format_
+    best, nearest = max(scores, key=lambda scored: scored[0])
+    if best > 0:
+        raise NotASessionError(
+            f"a mix of records: {best:.0%} of the first {len(head)} look like {nearest.name}, the"
+            " others do not; split the file by format"
+        )
+    raise NotASessionError(f"no session: {describe_head(head)}; {_READABLE}")
+
+
+def _is_listed_event(record: dict[str, object]) -> bool:
+    return "kind" in record and GENERIC.fits(record) and not str(record["kind"]).endswith("Event")
+
+
+def _unread_format(records: Sequence[Mapping[str, object]]) -> str | None:
+    for name, matches in _NOT_READ_YET:
+        if any(map(matches, records)):
+            return name
+    return None
+
+
+def describe_head(head: Sequence[Mapping[str, object]]) -> str:
+    """What was seen, in a few words: how many objects, and the first one's keys."""
+    if not head:
+        return "no JSON objects in it"
+    keys = clean_line(", ".join(list(head[0])[:8]), 120) or "none"
+    count = "one JSON object" if len(head) == 1 else f"{len(head)} JSON objects or more"
+    return f"{count} without a kind of event (keys of the first: {keys})"

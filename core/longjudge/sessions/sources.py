@@ -1,0 +1,147 @@
+"""Where the bodies are: a file that is read again by offset, or events handed over in memory."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from longjudge.errors import SessionError
+from longjudge.sessions.lines import read_range
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Sequence
+
+    from longjudge.sessions.formats.base import SessionFormat
+    from longjudge.sessions.model import Event
+
+_CACHED_RECORDS = 128
+_CACHED_CHARS = 4_000_000
+
+
+class RecordCache:
+    """The events of the records that were read last, bounded in number and in size."""
+
+    def __init__(self, read: Callable[[int], Sequence[Event]]) -> None:
+        self._read = read
+        self._lock = Lock()
+        self._kept: OrderedDict[int, Sequence[Event]] = OrderedDict()
+        self._chars = 0
+
+    def get(self, record: int) -> Sequence[Event]:
+        """The events of a record, read when they are not at hand."""
+        with self._lock:
+            if record in self._kept:
+                self._kept.move_to_end(record)
+                return self._kept[record]
+        events = self._read(record)
+        with self._lock:
+            if record not in self._kept:
+                self._kept[record] = events
+                self._chars += _chars(events)
+            while len(self._kept) > 1 and (
+                self._chars > _CACHED_CHARS or len(self._kept) > _CACHED_RECORDS
+            ):
+                self._chars -= _chars(self._kept.popitem(last=False)[1])
+        return events
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+            self._chars = 0
+
+
+def _chars(events: Sequence[Event]) -> int:
+    return sum(len(event.body) for event in events)
+
+
+class FileSource:
+    """Records of an open file, by the spans of their bytes.
+
+    `starts` is None where each record is a line, which begins where the line before ends.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        descriptor: int,
+        format_: SessionFormat,
+        starts: array[int] | None,
+        ends: array[int],
+    ) -> None:
+        self._name = name
+        self._descriptor = descriptor
+        self._format = format_
+        self._starts = starts
+        self._ends = ends
+        self._cache = RecordCache(self._read)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def record_events(self, record: int) -> Sequence[Event]:
+        """All events that the record holds, in order, before copies are left out."""
+        return self._cache.get(record)
+
+    def record_bytes(self, record: int) -> bytes:
+        """The record as it stands in the file, without the end of its line."""
+        if self._starts is not None:
+            start = self._starts[record]
+        else:
+            start = self._ends[record - 1] if record else 0
+        try:
+            return read_range(self._descriptor, start, self._ends[record]).rstrip(b"\r\n")
+        except OSError as error:
+            raise SessionError(f"{self._name}: cannot be read again: {error.strerror}") from error
+
+    def record_line(self, record: int) -> int | None:
+        """The record's line, from 1; None in a whole document."""
+        return record + 1 if self._starts is None else None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+            self._cache.clear()
+
+    def _read(self, record: int) -> Sequence[Event]:
+        return _events(self._format, self.record_bytes(record))
+
+
+class MemorySource:
+    """Records that were handed over, each as the bytes of its JSON."""
+
+    def __init__(self, format_: SessionFormat, records: Sequence[bytes]) -> None:
+        self._format = format_
+        self._records = records
+        self._cache = RecordCache(self._read)
+
+    def record_events(self, record: int) -> Sequence[Event]:
+        """All events that the record holds, in order."""
+        return self._cache.get(record)
+
+    def record_bytes(self, record: int) -> bytes:
+        """The record as JSON."""
+        return self._records[record]
+
+    def record_line(self, record: int) -> int | None:
+        """None: there is no file."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is held."""
+        self._cache.clear()
+
+    def _read(self, record: int) -> Sequence[Event]:
+        return _events(self._format, self._records[record])
+
+
+def _events(format_: SessionFormat, data: bytes) -> Sequence[Event]:
+    try:
+        return format_.line_events(data)
+    except RecursionError as error:
+        raise SessionError("a record is nested too deeply to be read from here") from error

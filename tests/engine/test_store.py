@@ -1,0 +1,162 @@
+"""The store: what is committed stays, what cannot be written is said, nothing is taken over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from longjudge.errors import StoreError
+from longjudge.judges.base import Usage
+from longjudge.store import KeptVerdict, Provenance, Store, StoreWriteError
+from longjudge.store.migrations import SCHEMA_VERSION
+from longjudge.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VERDICT = Verdict(("a", "b"), (Finding("a", "note \ufffd", 2, 'quote "x"\n'),))
+KEPT = KeptVerdict(VERDICT, '{"raw": true}', disagrees=False)
+BY = Provenance("claude-x", "https://e", "chunks", "12345678", Usage(10, 2), 0.5)
+
+
+async def test_a_kept_verdict_is_found_by_its_key_after_reopening(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "store.sqlite"
+    store = await Store.open(path)
+    await store.keep("k1", KEPT, BY)
+    await store.aclose()
+    again = await Store.open(path)
+    assert await again.kept(["k0", "k1"]) == {"k1": KEPT}
+    assert await again.kept_keys(["k0", "k1"]) == {"k1"}
+    assert await again.all_keys() == {"k1"}
+    await again.aclose()
+
+
+async def test_many_keys_are_looked_up_at_once(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    await store.keep("k12345", KEPT, BY)
+    assert await store.kept_keys([f"k{n}" for n in range(20_000)]) == {"k12345"}
+    await store.aclose()
+
+
+async def test_the_file_is_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    await (await Store.open(path)).aclose()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_cancelled_caller_does_not_undo_a_write(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    write = asyncio.ensure_future(store.keep("k1", KEPT, BY))
+    await asyncio.sleep(0)
+    write.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await write
+    await store.aclose()
+    again = await Store.open(tmp_path / "s.sqlite")
+    assert await again.all_keys() == {"k1"}
+    await again.aclose()
+
+
+async def test_a_newer_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    await (await Store.open(path)).aclose()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    for opening in (Store.open, Store.open_to_read):
+        with pytest.raises(StoreError, match="newer longjudge.*--store"):
+            await opening(path)
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(b"my diary, not a database\n" * 100)
+    for opening in (Store.open, Store.open_to_read):
+        with pytest.raises(StoreError, match="not a longjudge store"):
+            await opening(path)
+    assert path.read_bytes().startswith(b"my diary")
+
+
+async def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE songs (title)")
+    connection.close()
+    with pytest.raises(StoreError, match="not a longjudge store"):
+        await Store.open(path)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("songs",)]
+    connection.close()
+
+
+async def test_a_place_that_cannot_be_written_gives_a_store_that_says_so(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    store = await Store.open(blocked / "s.sqlite")
+    assert store.write_error
+    assert await store.kept(["k1"]) == {}
+    with pytest.raises(StoreWriteError):
+        await store.keep("k1", KEPT, BY)
+    await store.aclose()
+
+
+async def test_a_full_disk_is_a_write_error_and_the_store_stays_usable(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    await store.keep("k1", KEPT, BY)
+    await store._connection.execute("PRAGMA max_page_count = 1")
+    big = KeptVerdict(VERDICT, "x" * 1_000_000, disagrees=False)
+    with pytest.raises(StoreWriteError, match="full"):
+        await store.keep("k2", big, BY)
+    assert await store.kept_keys(["k1", "k2"]) == {"k1"}
+    await store.aclose()
+
+
+async def test_reading_creates_nothing(tmp_path: Path) -> None:
+    store = await Store.open_to_read(tmp_path / "none" / "s.sqlite")
+    assert await store.kept_keys(["k"]) == set()
+    await store.aclose()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_row_that_does_not_read_is_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    await store.keep("k1", KEPT, BY)
+    await store._connection.execute("UPDATE verdicts SET verdict = '{\"criteria\": [1'")
+    assert await store.kept(["k1"]) == {}
+    await store.aclose()
+
+
+def test_processes_that_start_at_once_share_a_new_store(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from longjudge.store import *\n"
+        "from longjudge.verdict import Verdict\n"
+        "from longjudge.judges.base import Usage\n"
+        "async def main():\n"
+        "    store = await Store.open(Path(sys.argv[1]))\n"
+        "    assert store.write_error is None, store.write_error\n"
+        "    for n in range(20):\n"
+        "        await store.keep(f'{sys.argv[2]}-{n}',"
+        " KeptVerdict(Verdict((), ()), '', False), Provenance('m','e','r','v',Usage(),None))\n"
+        "    await store.aclose()\n"
+        "asyncio.run(main())\n"
+    )
+    path = tmp_path / "s.sqlite"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", script, os.fspath(path), str(number)])
+        for number in range(6)
+    ]
+    assert [process.wait() for process in processes] == [0] * 6
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM verdicts").fetchone() == (120,)
+    connection.close()
