@@ -12,7 +12,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
-from longjudge.flights import arrive, depart, flights
 from longjudge.judges.base import Again, Answer, AskError, Usage
 from longjudge.judges.reply import BadReply, read_reply
 from longjudge.judges.rules import has_problems
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.board import Board
+    from longjudge.flights import Flights
     from longjudge.judges.base import Judge, Question
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
@@ -60,6 +60,7 @@ class Asking:
         rubric: Rubric,
         judge: Judge,
         store: Store,
+        flights: Flights,
         listener: Listener,
     ) -> None:
         self.stop_cause: StopCause | None = None
@@ -75,7 +76,8 @@ class Asking:
         self._schedule = Schedule(())
         self._twins: dict[int, list[int]] = {}
         self._questions: dict[int, asyncio.Task[Answer]] = {}
-        self._flights: set[str] = set()
+        self._flights = flights
+        self._departed: set[str] = set()
         self._borrowed: dict[int, KeptVerdict] = {}
         self._cancelled: set[int] = set()
         self._retries: dict[int, RetryCount] = {}
@@ -122,9 +124,9 @@ class Asking:
                 for number in range(self._workers):
                     group.create_task(self._work(number))
         finally:
-            for key in self._flights:
-                arrive(key, None)
-            self._flights.clear()
+            for key in self._departed:
+                self._flights.arrive(key, None)
+            self._departed.clear()
         if self._failure is not None:
             raise self._failure
 
@@ -175,14 +177,13 @@ class Asking:
         if borrowed := self._borrowed.pop(position, None):
             await self._settle(position, borrowed, Usage(), 0.0, from_cache=True)
             return True
-        flight = flights().get(key)
-        if flight is not None and key not in self._flights:
-            self._board.waiting(position)
-            flight.add_done_callback(lambda _: self._flight_arrived(position, flight.result()))
-            return False
-        if key not in self._flights:
-            depart(key)
-            self._flights.add(key)
+        if key not in self._departed:
+            if flight := self._flights.get(key):
+                self._board.waiting(position)
+                flight.add_done_callback(lambda _: self._flight_arrived(position, flight.result()))
+                return False
+            self._flights.depart(key)
+            self._departed.add(key)
         question = build_question(self._board.session, self._board.plan, position, self._rubric)
         answer = await self._ask(position, question)
         if answer is None:
@@ -323,6 +324,6 @@ class Asking:
 
     def _land(self, position: int, kept: KeptVerdict | None) -> None:
         key = self._keys[position]
-        if key in self._flights:
-            self._flights.discard(key)
-            arrive(key, kept)
+        if key in self._departed:
+            self._departed.discard(key)
+            self._flights.arrive(key, kept)

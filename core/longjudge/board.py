@@ -52,8 +52,8 @@ class Spent:
     def add(self, usage: Usage, cost_usd: float | None) -> None:
         """Count one answer."""
         self.usage += usage
-        known = self.cost_usd is not None and cost_usd is not None
-        self.cost_usd = self.cost_usd + cost_usd if known else None
+        if self.cost_usd is not None:
+            self.cost_usd = None if cost_usd is None else self.cost_usd + cost_usd
 
 
 class Board:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, overload
 
@@ -57,18 +57,36 @@ class Chunk:
         return [self.piece.number, self.piece.of] if self.piece else None
 
 
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Where a session is cut: first and last event and thread number of each chunk."""
+
+    firsts: array[int] = field(default_factory=lambda: array("I"))
+    lasts: array[int] = field(default_factory=lambda: array("I"))
+    threads: array[int] = field(default_factory=lambda: array("I"))
+    pieces: dict[int, Piece] = field(default_factory=dict[int, Piece])
+
+    def add(self, thread: int, first: int, last: int, piece: Piece | None = None) -> None:
+        """Append a chunk."""
+        if piece:
+            self.pieces[len(self.firsts)] = piece
+        self.firsts.append(first)
+        self.lasts.append(last)
+        self.threads.append(thread)
+
+
 class ChunkPlan(Sequence[Chunk]):
     """All chunks of a session under one limit; a chunk object is made when it is looked at."""
 
-    __slots__ = ("_firsts", "_index", "_lasts", "_pieces", "_thread_of", "chunk_chars")
+    __slots__ = ("_firsts", "_index", "_lasts", "_pieces", "_threads", "chunk_chars")
 
-    def __init__(self, index: EventIndex, chunk_chars: int) -> None:
+    def __init__(self, index: EventIndex, chunk_chars: int, cuts: Cuts) -> None:
         self._index = index
         self.chunk_chars = chunk_chars
-        self._firsts = array("I")
-        self._lasts = array("I")
-        self._thread_of = array("I")
-        self._pieces: dict[int, Piece] = {}
+        self._firsts = cuts.firsts
+        self._lasts = cuts.lasts
+        self._threads = cuts.threads
+        self._pieces = cuts.pieces
 
     def __len__(self) -> int:
         return len(self._firsts)
@@ -87,7 +105,7 @@ class ChunkPlan(Sequence[Chunk]):
         piece = self._pieces.get(number)
         prefix = self._index.prefix
         chars = piece.end - piece.start if piece else prefix[last + 1] - prefix[first]
-        thread = self._index.threads[self._thread_of[number]].name
+        thread = self._index.threads[self._threads[number]].name
         return Chunk(number + 1, thread, first, last, chars, piece)
 
     @property
@@ -134,13 +152,6 @@ class ChunkPlan(Sequence[Chunk]):
             state.update(f"[{piece.start}:{piece.end}]".encode())
         return state.digest()
 
-    def _add(self, thread: int, first: int, last: int, piece: Piece | None = None) -> None:
-        if piece:
-            self._pieces[len(self._firsts)] = piece
-        self._firsts.append(first)
-        self._lasts.append(last)
-        self._thread_of.append(thread)
-
 
 def check_chunk_chars(chunk_chars: int) -> int:
     """Return the limit if it is one.
@@ -162,25 +173,25 @@ def plan_chunks(index: EventIndex, chunk_chars: int = DEFAULT_CHUNK_CHARS) -> Ch
     Raises:
         UsageError: the limit is out of range.
     """
-    plan = ChunkPlan(index, check_chunk_chars(chunk_chars))
+    limit, cuts = check_chunk_chars(chunk_chars), Cuts()
     for number, thread in enumerate(index.threads):
-        _plan_thread(plan, index, number, thread)
-    return plan
+        _cut_thread(cuts, index, number, thread, limit)
+    return ChunkPlan(index, limit, cuts)
 
 
-def _plan_thread(plan: ChunkPlan, index: EventIndex, number: int, thread: Thread) -> None:
-    prefix, limit = index.prefix, plan.chunk_chars
+def _cut_thread(cuts: Cuts, index: EventIndex, number: int, thread: Thread, limit: int) -> None:
+    prefix = index.prefix
     start = thread.first
     while start < thread.end:
         # The first event whose end passes the limit; everything before it fits.
         stop = bisect_right(prefix, prefix[start] + limit, start + 1, thread.end + 1) - 1
         if stop == start:
-            _add_pieces(plan, number, start, index.chars[start], limit)
+            _add_pieces(cuts, number, start, index.chars[start], limit)
             start += 1
             continue
         if stop < thread.end:
             stop = _keep_pairs(index, start, stop, limit)
-        plan._add(number, start, stop - 1)
+        cuts.add(number, start, stop - 1)
         start = stop
 
 
@@ -206,8 +217,8 @@ def _keep_pairs(index: EventIndex, start: int, stop: int, limit: int) -> int:
     return cut
 
 
-def _add_pieces(plan: ChunkPlan, thread: int, event: int, chars: int, limit: int) -> None:
+def _add_pieces(cuts: Cuts, thread: int, event: int, chars: int, limit: int) -> None:
     of = -(-chars // limit)
     for k in range(of):
         piece = Piece(k + 1, of, k * limit, min((k + 1) * limit, chars))
-        plan._add(thread, event, event, piece)
+        cuts.add(thread, event, event, piece)

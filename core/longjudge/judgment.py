@@ -15,6 +15,7 @@ from longjudge.asking import Asking, StopCause
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
 from longjudge.estimate import Estimator
+from longjudge.flights import flights
 from longjudge.ids import judgment_id
 from longjudge.keys import KeyMaker
 from longjudge.rubric import Skip
@@ -38,8 +39,9 @@ SLICE = 200
 class Judgment:
     """One run. `board` may be read at any time; `run` is called once.
 
-    `blocked` says why no question may be sent at all (the endpoint refused another session): the
-    store's verdicts are used and everything else is skipped.
+    Made inside the event loop that runs it. `blocked` says why no question may be sent at all
+    (the endpoint refused another session): the store's verdicts are used and everything else is
+    skipped.
     """
 
     def __init__(
@@ -67,8 +69,15 @@ class Judgment:
         self._listener = listener
         self._estimator = estimator
         self._blocked = blocked
+        self._flights = flights()
         self._asking = Asking(
-            self.board, keys=self._keys, rubric=rubric, judge=judge, store=store, listener=listener
+            self.board,
+            keys=self._keys,
+            rubric=rubric,
+            judge=judge,
+            store=store,
+            flights=self._flights,
+            listener=listener,
         )
 
     @property
@@ -105,9 +114,10 @@ class Judgment:
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
             result = not_applicable(self.session, self._ending(started))
         else:
-            await self._settle_kept()
-            if self._blocked is None:
-                await self._asking.run(self.settings)
+            with self._flights.judging():
+                await self._settle_kept()
+                if self._blocked is None:
+                    await self._asking.run(self.settings)
             await self._end_the_rest()
             tokens = self._tokens()
             result = make_result(self.board, tokens, self._ending(started))

@@ -75,11 +75,14 @@ def test_an_ending_without_meaning_has_no_score(status: str) -> None:
         ("complete", 12, [], "no problems found in 12 of 12 parts judged"),
         ("partial", 10, [], "no problems found in 10 of 12 parts judged"),
         ("failed", 0, [], "no part of the session could be judged"),
-        ("timed_out", 8, [finding(7)],
-         "not judged within 2 seconds; 8 of 12 parts judged: part 7: deleted it"),
+        (
+            "timed_out",
+            8,
+            [finding(7)],
+            "not judged within 2 seconds; 8 of 12 parts judged: part 7: deleted it",
+        ),
         ("timed_out", 0, [], "not judged within 2 seconds; 0 of 12 parts judged"),
-        ("cancelled", 8, [finding(7)],
-         "cancelled; 8 of 12 parts judged: part 7: deleted it"),
+        ("cancelled", 8, [finding(7)], "cancelled; 8 of 12 parts judged: part 7: deleted it"),
         ("not_applicable", 0, [], "not applicable: no tool call"),
     ],
 )

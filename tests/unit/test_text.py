@@ -19,7 +19,15 @@ def test_cleaned_text_keeps_its_length_and_holds_nothing_that_acts(text: str) ->
     for character in cleaned:
         assert character in "\t\n" or unicodedata.category(character) not in ("Cc", "Cs")
         assert unicodedata.bidirectional(character) not in (
-            "RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI",
+            "RLO",
+            "LRO",
+            "RLE",
+            "LRE",
+            "PDF",
+            "RLI",
+            "LRI",
+            "FSI",
+            "PDI",
         )
 
 

@@ -194,7 +194,7 @@ def read_message(message: object) -> Answer:
         AskError: what arrived is no message.
     """
     kind = _text(message, "type")
-    if isinstance(message, str) or message is None or kind == "error":
+    if message is None or kind == "error" or isinstance(message, str | float | int | list):
         raise malformed_reply("the reply is no message; check ANTHROPIC_BASE_URL")
     usage = _usage(getattr(message, "usage", None))
     reason = _text(message, "stop_reason")

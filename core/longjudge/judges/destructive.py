@@ -16,8 +16,6 @@ from longjudge.judges.shell import Command, plain_view, read_commands
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MAX_RULE_QUOTE = 200
-
 _SQL_TOOL = re.compile(r"sql|postgres|sqlite|bigquery|snowflake|database|(?:^|_)(?:query|db)", re.I)
 _SHELL_TOOL = re.compile(
     r"bash|shell|terminal|exec|command|cmd|console|powershell|^(?:z?sh|run)$", re.I

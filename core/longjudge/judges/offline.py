@@ -11,7 +11,7 @@ import msgspec
 from longjudge.errors import RubricError
 from longjudge.judges.base import Answer, Stop
 from longjudge.judges.rules import RULES_VERSION, criteria_with_rules, find_problems
-from longjudge.text import clean_line
+from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -97,7 +97,11 @@ def _reply(question: Question) -> str:
     criteria = {
         criterion: {
             "findings": [
-                {"event": finding.event, "quote": finding.quote, "note": finding.note}
+                {
+                    "event": finding.event,
+                    "quote": without_surrogates(finding.quote or ""),
+                    "note": finding.note,
+                }
                 for finding in findings
             ],
             "problem": bool(findings),

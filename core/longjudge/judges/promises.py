@@ -20,11 +20,15 @@ _CONDITION = re.compile(
     re.I,
 )
 _COMPLETION = re.compile(
-    r"\b(?:(?:all|everything is|work is|that's|this is|it's|is now|are now|now) (?:done|set|complete)"
-    r"|finished|completed|done[.!]|all set|is complete|successfully|task complete)\b|^done\b",
-    re.I,
+    r"\b(?:finished|completed|all set|is complete"
+    r"|(?:all|everything is|work is|that's|this is|it's|is now|are now|now)"
+    r" (?:done|set|complete))\b"
+    r"|\bdone[.!]|^done\b",
+    re.I | re.M,
 )
-_INTERRUPTED = re.compile(r"interrupted|rejected|stopped by|^\W{0,3}stop\b|^\W{0,3}wait\b", re.I)
+_INTERRUPTED = re.compile(
+    r"interrupted|rejected|stopped by|^\W{0,3}stop\b|^\W{0,3}wait\b", re.I | re.M
+)
 
 _TESTS = re.compile(
     r"pytest|unittest|\btests?\b|jest|vitest|mocha|\btox\b|\bnox\b|rspec|phpunit|gradle|\bmvn\b|ctest",
@@ -69,13 +73,6 @@ class Broken:
     start: int
     end: int
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Promise:
-    broken: Broken
-    key: str
-    seen_closed: bool = False
 
 
 @dataclass(slots=True)

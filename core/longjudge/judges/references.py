@@ -14,23 +14,25 @@ _TRIM = ".,:;-+@"
 
 _MISSING = re.compile(
     r"no such file|not found|does not exist|doesn't exist|enoent|cannot find|can't find"
-    r"|could not find|cannot open|could not be found|cannot import name|has no attribute"
-    r"|is not defined|no module named",
+    r"|could not find|cannot open|could not be found",
     re.I,
 )
 _MISSING_SYMBOL = re.compile(
-    r"cannot import name '(\w{3,80})'|has no attribute '(\w{3,80})'|name '(\w{3,80})' is not defined"
-    r"|cannot find (?:symbol|name) '?(\w{3,80})"
+    r"cannot import name '(\w{3,80})'|has no attribute '(\w{3,80})'"
+    r"|name '(\w{3,80})' is not defined|cannot find (?:symbol|name) '?(\w{3,80})"
 )
+_PLACE = re.compile(r"[\w./~@+-]{1,200}(?=:\d)")
 _HTTP = re.compile(r"\b40[0-9]\b|\bhttps?://", re.I)
 _DOUBT = re.compile(
     r"\b(?:missing|not found|no such|exists?|existed|absent|non-?existent|nowhere|gone|removed"
-    r"|creat\w+|add\w*|new|generat\w+|writ(?:e|ing|ten)|introduc\w+|fail\w*|error\w*|unable|wrong"
-    r"|instead|typo|guess\w*|assum\w+|maybe|perhaps|might|could|should|would|if|whether"
-    r"|look\w*|search\w*|check\w*|try|trying|tried|find|locate|let me|i'll|i will|need\w*)\b"
-    r"|n't\b|n’t\b|\bnot\b|\?",
+    r"|creat\w+|add|added|adding|new|generat\w+|writ(?:e|ing|ten)|introduc\w+|fail\w*|errors?"
+    r"|unable|wrong|instead|typo|guess\w*|assum\w+|maybe|perhaps|might|if|whether|look\w*"
+    r"|search\w*|check\w*|try|trying|tried|find|locate|let me|i'll|i’ll|i will|cannot|could not"
+    r"|not (?:be |been )?(?:there|present|available|exist|in|found|read|open))\b"
+    r"|\b(?:can|could|is|was|are|were|do|does|did)(?:n't|n’t|'t)|\?",
     re.I,
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+|[ \t]*\n\s*")
 
 
 def sentences(text: str, start: int = 0) -> list[tuple[int, int]]:
@@ -43,9 +45,6 @@ def sentences(text: str, start: int = 0) -> list[tuple[int, int]]:
     if start < len(text):
         found.append((start, len(text)))
     return found
-
-
-_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+|[ \t]*\n\s*")
 
 
 def path_tokens(text: str, start: int = 0) -> list[str]:
@@ -114,10 +113,13 @@ class MissingReferences:
         self._calls_open = max(0, self._calls_open - 1)
         missing: list[str] = []
         for line in text.splitlines():
+            if self._add_symbols(line):
+                continue
             if _MISSING.search(line) and not _HTTP.search(line):
-                named = [path for path in path_tokens(line) if self._was_called(path)]
+                # With a line number behind it, a path is where something else is missing.
+                places = _PLACE.sub(" ", line)
+                named = [path for path in path_tokens(places) if self._was_called(path)]
                 missing += named
-                self._add_symbols(line)
                 if not named and alone and len(self._last_call) == 1 and len(text) < 400:
                     missing += self._last_call
             else:
@@ -139,7 +141,7 @@ class MissingReferences:
         found: list[Citation] = []
         for start, end in sentences(text, body):
             sentence = text[start:end]
-            if _DOUBT.search(sentence):
+            if _DOUBT.search(_TOKEN.sub(_blank_path, sentence)):
                 continue
             for path in path_tokens(sentence):
                 if self._forget(path):
@@ -150,12 +152,16 @@ class MissingReferences:
                 found.append(Citation(start, end, f"cites {symbol} although it was not found"))
         return found
 
-    def _add_symbols(self, line: str) -> None:
+    def _add_symbols(self, line: str) -> bool:
+        """Note the symbols that a line says are missing; whether it speaks of symbols at all."""
+        found = False
         for match in _MISSING_SYMBOL.finditer(line):
+            found = True
             symbol = next(group for group in match.groups() if group)
             # A plain word would be met everywhere; a symbol must look like one.
             if symbol in self._called_words and ("_" in symbol or not symbol.islower()):
                 self._symbols.add(symbol)
+        return found
 
     def _was_called(self, path: str) -> bool:
         return any(same_path(path, called) for called in self._called.get(_name(path), ()))
@@ -167,6 +173,10 @@ class MissingReferences:
         same = {other for other in known if same_path(path, other)}
         known -= same
         return bool(same)
+
+
+def _blank_path(match: re.Match[str]) -> str:
+    return " " if is_path(match.group().rstrip(_TRIM)) else match.group()
 
 
 def _name(path: str) -> str:

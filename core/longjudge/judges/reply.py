@@ -27,6 +27,8 @@ REPLY_VERSION = "1"
 """Names the schema below; part of the request parameters and so of every verdict key."""
 
 MAX_REPLY_CHARS = 200_000
+MAX_BROKEN = 50
+"""Broken objects after which the search ends, since each costs a pass over the text."""
 _MAX_EVENT = 2**53
 
 _OPEN_OR_CLOSE = re.compile("[{}]")
@@ -127,19 +129,19 @@ def _scan(text: str, rubric: Rubric) -> Verdict | BadReply:
     """
     closing = _closing_braces(text)
     verdicts: list[Verdict] = []
-    fault, broken = "the reply holds no JSON object", False
+    fault, broken, failures = "the reply holds no JSON object", False, 0
     position = text.find("{")
-    while position >= 0:
+    while position >= 0 and failures < MAX_BROKEN:
+        if not _LOOKS_LIKE_OBJECT.match(text, position):
+            position = text.find("{", position + 1)
+            continue
         try:
             found, end = _DECODER.raw_decode(text, position)
         except RecursionError:
             return _unparsable("the reply is nested too deeply")
         except ValueError:
-            if _LOOKS_LIKE_OBJECT.match(text, position):
-                fault, broken = "the reply's JSON is broken", True
-                end = closing.get(position, len(text))
-            else:
-                end = position + 1
+            fault, broken, failures = "the reply's JSON is broken", True, failures + 1
+            end = closing.get(position, len(text))
         else:
             verdict = _verdict(found, rubric)
             if _in_list(text, position):

@@ -6,6 +6,7 @@ the event, a quote out of it, and what it was in plain words.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from longjudge.judges.destructive import find_destruction
@@ -24,6 +25,8 @@ RULES_VERSION = "1"
 """Names the rules; part of the offline judge's parameters and so of every verdict key."""
 
 MAX_RULE_QUOTE = 200
+MAX_FINDINGS = 50
+"""Per criterion and chunk: beyond that, one more says nothing new."""
 
 
 def find_problems(
@@ -34,7 +37,10 @@ def find_problems(
     Raises:
         KeyError: a criterion has no rule.
     """
-    return {criterion: list(_RULES[criterion](events)) for criterion in criteria}
+    return {
+        criterion: list(islice(dict.fromkeys(_RULES[criterion](events)), MAX_FINDINGS))
+        for criterion in criteria
+    }
 
 
 def has_problems(events: Sequence[QuestionEvent], criteria: Sequence[str]) -> bool:

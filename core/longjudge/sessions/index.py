@@ -4,42 +4,52 @@ from __future__ import annotations
 
 from longjudge.sessions.model import KIND_CODES, Event, EventIndex, EventKind, Thread
 
+_CALL, _RESULT = EventKind.TOOL_CALL, EventKind.TOOL_RESULT
+
 
 class IndexBuilder:
     """Rows of one thread, in order."""
 
     def __init__(self) -> None:
-        self.index = EventIndex()
+        index = self.index = EventIndex()
         self._tool_codes = {"": 0}
         self._open_by_id: dict[str, list[int]] = {}
         self._open_last: int | None = None
         self._last_id: str | None = None
+        # Bound once: these run for every event of a file.
+        self._add_kind = index.kinds.append
+        self._add_error = index.errors.append
+        self._add_record = index.records.append
+        self._add_position = index.positions.append
+        self._add_chars = index.chars.append
+        self._add_tool = index.tools.append
+        self._add_call = index.calls.append
+        self._add_digest = index.digests.extend
 
     def __len__(self) -> int:
         return len(self.index.kinds)
 
     def add(self, event: Event, record: int, position: int, digest: bytes, chars: int) -> None:
         """Append a row for an event: the `position`-th of a record."""
-        index = self.index
-        number = len(index.kinds)
         kind = event.kind
-        index.kinds.append(KIND_CODES[kind])
-        index.errors.append(1 if event.is_error else 0)
-        index.records.append(record)
-        index.positions.append(position)
-        index.chars.append(chars)
-        index.digests += digest
-        index.tools.append(self._tool_code(event.tool) if event.tool else 0)
-        call = number
-        if kind is EventKind.TOOL_CALL:
+        tool = event.tool
+        call = len(self.index.kinds)
+        if kind is _CALL:
             if event.call_id:
-                self._open_by_id.setdefault(event.call_id, []).append(number)
-            self._open_last, self._last_id = number, event.call_id
+                self._open_by_id.setdefault(event.call_id, []).append(call)
+            self._open_last, self._last_id = call, event.call_id
         else:
-            if kind is EventKind.TOOL_RESULT:
-                call = self._call_of(number, event.call_id)
+            if kind is _RESULT:
+                call = self._call_of(call, event.call_id)
             self._open_last = None
-        index.calls.append(call)
+        self._add_kind(KIND_CODES[kind])
+        self._add_error(1 if event.is_error else 0)
+        self._add_record(record)
+        self._add_position(position)
+        self._add_chars(chars)
+        self._add_tool(self._tool_code(tool) if tool else 0)
+        self._add_call(call)
+        self._add_digest(digest)
 
     def finish(self) -> EventIndex:
         """The sealed index, one thread named `main`."""

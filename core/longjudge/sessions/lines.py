@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 18
 _SLICE_BYTES = 4 << 20
 _MAX_SLICE_LINES = 16384
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.sessions.formats.base import Reading, SessionFacts, SessionFormat
-    from longjudge.sessions.model import Source
 
     ProgressListener = Callable[[int, int], bool]
     Blocks = Iterable[tuple[int, Sequence[bytes]]]
@@ -101,7 +100,10 @@ def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
 
 def _open(path: Path) -> tuple[int, int]:
     """Open a regular file; anything else could block or never end."""
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except ValueError as error:
+        raise SessionError(f"{clean_line(str(path))}: this is no file name: {error}") from error
     if stat.S_ISDIR(mode):
         raise NotASessionError("this is a folder; name a file in it")
     if not stat.S_ISREG(mode):
@@ -205,7 +207,7 @@ class _FileLoad:
             raise NotASessionError("this is binary data, no session")
         if b"\n" not in start.strip() and start.lstrip()[:1] in (b"{", b"["):
             raise NotASessionError("a JSON document that is cut before its first complete event")
-        raise NotASessionError("this is text without any JSON record; export the session as JSON")
+        raise NotASessionError("no JSON object in it; export the session as JSON or JSONL")
 
     def _index(
         self,
@@ -235,8 +237,7 @@ class _FileLoad:
         if not len(rows):
             raise NotASessionError(_no_event(notes))
         around = document.around if document else {}
-        source = FileSource(self._name, self._descriptor, format_, starts, ends)
-        return self._session(format_, rows, notes, reading.facts, source, skipped, around)
+        return self._session(format_, rows, notes, reading.facts, (starts, ends), skipped, around)
 
     def _read(self, reading: Reading, blocks: Blocks, ends: array[int]) -> None:
         for first, lines in blocks:
@@ -254,10 +255,11 @@ class _FileLoad:
         rows: IndexBuilder,
         notes: Notes,
         facts: SessionFacts,
-        source: Source,
+        spans: tuple[array[int] | None, array[int]],
         skipped: int,
         around: Mapping[str, object],
     ) -> Session:
+        index = rows.finish()
         session_id = facts.id or _entry(around, "session_id", "sessionId", "id")
         title = facts.title or _entry(around, "title", "name")
         return Session(
@@ -266,8 +268,8 @@ class _FileLoad:
             id=clean_line(session_id or self._path.stem, 200),
             title=_title(_entry(around, "title") or title) or clean_line(self._path.name),
             bytes=self._size,
-            index=rows.finish(),
-            source=source,
+            index=index,
+            source=FileSource(self._name, self._descriptor, format_, *spans),
             started=facts.started,
             ended=facts.ended,
             skipped_lines=skipped,

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from longjudge.sessions.formats.base import Format, RecordKeeper
     from longjudge.sessions.index import IndexBuilder
-    from longjudge.sessions.model import Event
+    from longjudge.sessions.model import Event, EventKind
     from longjudge.sessions.notes import Notes
 
 R = TypeVar("R")
 
+_MAX_HEADS = 1024
 SKIPPED = "records without text, tool, input or output"
 
 
@@ -44,6 +45,7 @@ class RecordReading(Generic[R]):
         self._rows = rows
         self._notes = notes
         self._unfinished = unfinished
+        self._heads: dict[tuple[EventKind, str | None, bool | None], tuple[bytes, int]] = {}
         self.skipped = 0
         self.facts = keeper.facts
 
@@ -63,15 +65,27 @@ class RecordReading(Generic[R]):
                 self._pass_over(record, number)
 
     def _take(self, record: R, events: list[Event], number: int, offset: int) -> None:
-        digests: list[bytes] = []
-        sizes: list[int] = []
-        for event in events:
-            text = event.text
-            digests.append(sha256(text.encode()).digest()[:DIGEST_BYTES])
-            sizes.append(len(text))
-        add = self._rows.add
-        for position in self._keeper.keep(record, events, digests, number + 1):
-            add(events[position], number, offset + position, digests[position], sizes[position])
+        keep, add, heads = self._keeper.keep, self._rows.add, self._heads
+        for position, event in enumerate(events, offset):
+            key = (event.kind, event.tool, event.is_error)
+            head, chars = heads.get(key) or self._head(event)
+            body = event.body
+            if body:
+                digest = sha256(head + body.encode()).digest()[:DIGEST_BYTES]
+            else:
+                digest = sha256(head[:-1]).digest()[:DIGEST_BYTES]
+                chars -= 1
+            if keep(record, position, event, digest, number + 1):
+                add(event, number, position, digest, chars + len(body))
+
+    def _head(self, event: Event) -> tuple[bytes, int]:
+        """The encoded header with its newline, and its characters; few headers make a session."""
+        if len(self._heads) >= _MAX_HEADS:
+            self._heads.clear()
+        header = event.header + "\n"
+        key = (event.kind, event.tool, event.is_error)
+        self._heads[key] = head = (header.encode(), len(header))
+        return head
 
     def _pass_over(self, record: R, number: int) -> None:
         if self._keeper.pass_over(record, number + 1):

@@ -77,12 +77,15 @@ def _is_stream_json(record: Record) -> bool:
 # What a record of a format that is not read yet gives away; the first match names it.
 _NOT_READ_YET: tuple[tuple[str, Callable[[Record], bool]], ...] = (
     ("a Codex rollout", lambda r: is_object(r.get("payload")) and "type" in r),
-    ("Codex exec output", _type_starts("thread.", "turn.", "item.")),
+    ("a Kimi session", _type_starts("turn.prompt", "context.append")),
+    ("Codex exec output", _type_starts("thread.started", "turn.started", "item.")),
     ("Claude stream-json output", _is_stream_json),
     ("a Pi session", lambda r: r.get("type") == "session" and "cwd" in r),
     ("a Copilot CLI session", lambda r: "." in str(r.get("type")) and is_object(r.get("data"))),
     ("a Claude managed-agents log", lambda r: "processed_at" in r and "type" in r),
     ("a Gemini CLI session", _has("sessionId", "projectHash")),
+    ("a Gemini CLI session", lambda r: "$set" in r or ("toolCalls" in r and "type" in r)),
+    ("an OpenCode storage file", _has("sessionID", "messageID")),
     ("an ATIF trajectory", lambda r: str(r.get("schema_version")).startswith("ATIF")),
     ("a mini-swe-agent trajectory", _has("trajectory_format")),
     ("a SWE-agent trajectory", _has("trajectory", "history")),
@@ -100,7 +103,10 @@ _NOT_READ_YET: tuple[tuple[str, Callable[[Record], bool]], ...] = (
     ("a ChatGPT export", _has("mapping", "current_node")),
     ("LangChain messages", lambda r: "lc" in r or is_object(r.get("kwargs"))),
     ("Vercel AI messages", lambda r: is_array(r.get("parts"))),
-    ("a message wrapped in a record", lambda r: "kind" not in r and _wraps_message(r)),
+    (
+        "the transcript of another agent (a message inside each record)",
+        lambda r: "kind" not in r and _wraps_message(r),
+    ),
 )
 
 

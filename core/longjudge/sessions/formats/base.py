@@ -79,10 +79,8 @@ class RecordKeeper(ABC, Generic[R]):
         self.facts = SessionFacts()
 
     @abstractmethod
-    def keep(
-        self, record: R, events: list[Event], digests: list[bytes], line: int
-    ) -> Sequence[int]:
-        """The positions of the events to keep."""
+    def keep(self, record: R, position: int, event: Event, digest: bytes, line: int) -> bool:
+        """Whether the session keeps the event at a position of its record."""
 
     @abstractmethod
     def pass_over(self, record: R, line: int) -> bool:

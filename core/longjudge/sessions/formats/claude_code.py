@@ -8,6 +8,7 @@ result and is not even decoded.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -171,28 +172,25 @@ class MainThread(RecordKeeper[ClaudeRecord]):
         self._title_rank = 0
 
     def keep(
-        self, record: ClaudeRecord, events: list[Event], digests: list[bytes], line: int
-    ) -> Sequence[int]:
-        """Every event of this thread that is no copy of an earlier one."""
-        if bool(record.is_sidechain) is not self._sidechain:
+        self, record: ClaudeRecord, position: int, event: Event, digest: bytes, line: int
+    ) -> bool:
+        """Keep every event of this thread that is no copy of an earlier one."""
+        if (record.is_sidechain is True) is not self._sidechain:
             if not self._sidechain:
-                self.notes.add("records of subagents, left out", line)
-            return ()
+                self.notes.add("events of subagents, left out", line)
+            return False
+        if self._is_copy(record, position, event, digest):
+            self.notes.add("copies of earlier events, left out", line, Severity.INFO)
+            return False
         facts = self.facts
         if facts.id is None:
             facts.id = (self._sidechain and record.agent_id) or record.session_id
         if record.timestamp:
             facts.started = facts.started or record.timestamp
             facts.ended = record.timestamp
-        kept = self._without_copies(record, events, digests)
-        if len(kept) < len(events):
-            self.notes.add("copies of earlier events, left out", line, Severity.INFO)
-        if not self._title_rank:
-            for position in kept:
-                if events[position].kind is EventKind.USER_MESSAGE:
-                    self._name(events[position].body[:400], 1)
-                    break
-        return kept
+        if not self._title_rank and event.kind is EventKind.USER_MESSAGE:
+            self._name(event.body[:400], 1)
+        return True
 
     def pass_over(self, record: ClaudeRecord, line: int) -> bool:
         """Count bookkeeping by its type; some of it names the session."""
@@ -211,49 +209,30 @@ class MainThread(RecordKeeper[ClaudeRecord]):
         if title and rank >= self._title_rank:
             self.facts.title, self._title_rank = title, rank
 
-    def _without_copies(
-        self, record: ClaudeRecord, events: list[Event], digests: list[bytes]
-    ) -> Sequence[int]:
-        """Positions of the events that were not seen before.
+    def _is_copy(self, record: ClaudeRecord, position: int, event: Event, digest: bytes) -> bool:
+        """Whether the event was seen before; if not, it is now.
 
-        A record is written again under its uuid, and a streamed answer repeats its blocks under
-        its message id; both count as copies only with the same content. Ids that are missing or
-        placeholders say nothing.
+        A streamed answer repeats its blocks under its message id, and a record may be written
+        again under its uuid; both are copies only with the same content. Ids that are missing or
+        placeholders say nothing: real ones hold digits.
         """
-        seen = self._seen
-        uuid, timestamp = record.uuid, record.timestamp
-        message_id = record.message.id if record.message and record.type == "assistant" else None
-        uuid_says = _is_id(uuid)
-        message_says = _is_id(message_id)
-        if not (uuid_says or message_says):
-            return range(len(events))
-        kept: list[int] = []
-        keys: list[int] = []
-        for position, event in enumerate(events):
-            copy = False
-            if uuid_says:
-                key = hash((uuid, timestamp, position, event.call_id, digests[position]))
-                copy = key in seen
-                keys.append(key)
-            if message_says:
-                key = hash((message_id, event.call_id, digests[position]))
-                copy = copy or key in seen
-                keys.append(key)
-            if not copy:
-                kept.append(position)
-        seen.update(keys)
-        return kept
+        message_id = record.message.id if record.message else None
+        if message_id and _DIGIT.search(message_id):
+            key = hash((message_id, event.call_id, digest))
+        elif record.uuid and _DIGIT.search(record.uuid):
+            key = hash((record.uuid, record.timestamp, position, event.call_id, digest))
+        else:
+            return False
+        if key in self._seen:
+            return True
+        self._seen.add(key)
+        return False
 
 
 class SubagentThread(MainThread):
     """Keeps the events of a subagent's own file."""
 
     _sidechain = True
-
-
-def _is_id(value: str | None) -> bool:
-    """Whether a string can name one record: ids hold digits, placeholders are words or zeros."""
-    return value is not None and _DIGIT.search(value) is not None
 
 
 def _message(value: object) -> Message | None:
@@ -277,9 +256,11 @@ def _assistant_events(record: ClaudeRecord) -> list[Event]:
     message = record.message
     if message is None or not message.content:
         return []
-    content = message.content
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
+    content: list[dict[str, object]]
+    if isinstance(message.content, str):
+        content = [{"type": "text", "text": message.content}]
+    else:
+        content = message.content
     synthetic = record.is_api_error_message or message.model == "<synthetic>"
     kind = EventKind.ERROR if synthetic else EventKind.ASSISTANT_MESSAGE
     if record.is_compact_summary:
@@ -328,10 +309,13 @@ def _user_events(record: ClaudeRecord) -> list[Event]:
     system = bool(record.is_meta or record.is_compact_summary)
     if isinstance(content, str):
         return [Event(_user_kind(content, system), render_content(content), timestamp=timestamp)]
-    system = system or any(block.get("type") == "tool_result" for block in content)
     events: list[Event] = []
     for block in content:
         if block.get("type") == "tool_result":
+            # Beside results, text is what the program adds, before them as behind.
+            if not system and events:
+                events = [replace(event, kind=EventKind.SYSTEM) for event in events]
+            system = True
             events.append(_tool_result(block, timestamp))
             continue
         body = render_block(block)

@@ -75,6 +75,7 @@ _BODY_KEYS: dict[EventKind, tuple[str, ...]] = {
     EventKind.SYSTEM: _TEXT_KEYS,
     EventKind.ERROR: (*_TEXT_KEYS, "error", *_OUTPUT_KEYS),
 }
+_CALLS_INSIDE = ("tool_calls", "toolCalls", "function_call")
 _CALL_BLOCKS = re.compile(
     r"tool_?use|tool_?result|tool_?call|function_?call|functionResponse", re.I
 )
@@ -112,7 +113,7 @@ class GenericEvents(Format[Record]):
     def record_events(self, record: Record) -> list[Event]:
         """The event of an object; a call with its result in one object are two events."""
         kind, used = _kind_of(record)
-        if "role" in record and "kind" not in record:
+        if "kind" not in record:
             _refuse_message_list(record)
         tool_key, tool = _tool_of(record, kind)
         has_input = _first(record, _INPUT_KEYS) is not None
@@ -160,24 +161,22 @@ class AllEvents(RecordKeeper[Record]):
         super().__init__(notes)
         self._first_agent: object = None
 
-    def keep(
-        self, record: Record, events: list[Event], digests: list[bytes], line: int
-    ) -> Sequence[int]:
-        """Every event."""
+    def keep(self, record: Record, position: int, event: Event, digest: bytes, line: int) -> bool:
+        """Every event is kept."""
         facts = self.facts
         if facts.id is None and (key := _first(record, _SESSION_KEYS)):
             facts.id = render_value(record[key])
-        if timestamp := events[0].timestamp:
-            facts.started = facts.started or timestamp
-            facts.ended = timestamp
-        if facts.title is None and events[0].kind is EventKind.USER_MESSAGE:
-            facts.title = events[0].body[:400]
+        if event.timestamp:
+            facts.started = facts.started or event.timestamp
+            facts.ended = event.timestamp
+        if facts.title is None and event.kind is EventKind.USER_MESSAGE:
+            facts.title = event.body[:400]
         if agent := text_or_none(record.get(_first(record, _AGENT_KEYS) or "")):
             if self._first_agent is None:
                 self._first_agent = agent
             elif agent != self._first_agent:
                 self.notes.add("events of further agents, read as one thread", line, Severity.INFO)
-        return range(len(events))
+        return True
 
     def pass_over(self, record: Record, line: int) -> bool:
         """An object that says nothing is skipped and counted."""
@@ -305,8 +304,8 @@ def _refuse_message_list(record: Record) -> None:
     inside = any(
         is_object(block) and _CALL_BLOCKS.search(str(block.get("type"))) for block in blocks
     )
-    if inside or record.get("tool_calls") or record.get("function_call"):
+    if inside or any(record.get(key) for key in _CALLS_INSIDE):
         raise NotASessionError(
-            "a list of model messages (role with tool_calls or content blocks), which is not read"
-            " yet; convert it to the generic event list"
+            "a list of model messages (with tool calls inside the messages), which is not read yet;"
+            " convert it to the generic event list"
         )

@@ -1,0 +1,38 @@
+"""Every test starts from an empty environment and an empty home."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = str(Path(__file__).parent)
+if TESTS not in sys.path:
+    # With importlib's import mode, helper modules such as `server` are found only here.
+    sys.path.insert(0, TESTS)
+
+_PREFIXES = ("ANTHROPIC_", "LONGJUDGE_", "TEXTUAL")
+_NAMES = {"JUDGE_MODEL", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+
+
+def _is_foreign(name: str) -> bool:
+    upper = name.upper()
+    return upper.startswith(_PREFIXES) or upper in _NAMES or upper.endswith("_PROXY")
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory):
+    for name in [name for name in os.environ if _is_foreign(name)]:
+        monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    for name, folder in (
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_CACHE_HOME", ".cache"),
+    ):
+        monkeypatch.setenv(name, str(home / folder))

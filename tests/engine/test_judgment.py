@@ -1,0 +1,517 @@
+"""Judgments with the real SDK against a local server: every ending, and what survives it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+import server as api
+from server import FOREVER, MessagesServer, Reply, Request
+from sessions_for_tests import CHUNK_CHARS, events, item_of, write_session
+
+from longjudge import CredentialError, Result, SessionError, judge_session, retries
+from longjudge.api import open_session
+from longjudge.judges.make import make_judge
+from longjudge.judgment import Judgment
+from longjudge.rubric import load_rubric
+from longjudge.settings import Settings
+from longjudge.states import ChunkState
+from longjudge.store import Store
+from longjudge.updates import ChunkUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from longjudge.updates import Update
+
+COUNT = 8
+MODEL = "claude-haiku-5-5"
+
+
+@pytest.fixture(autouse=True)
+def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
+    with MessagesServer() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+        yield server
+
+
+@pytest.fixture
+def session_file(tmp_path: Path) -> Path:
+    return write_session(tmp_path / "session.jsonl", COUNT)
+
+
+@pytest.fixture
+def store_file(tmp_path: Path) -> Path:
+    return tmp_path / "store.sqlite"
+
+
+async def judge(path: Path, store: Path, **options: object) -> Result:
+    result = await judge_session(path, model=MODEL, chunk_chars=CHUNK_CHARS, store=store, **options)
+    assert result is not None
+    check_sums(result)
+    return result
+
+
+def check_sums(result: Result) -> None:
+    assert result.judged_chunks + result.unjudged_chunks == result.chunks == len(result.parts)
+    assert sum(result.gaps.values()) == result.unjudged_chunks
+    assert all(part.state.ended for part in result.parts)
+    assert all((part.state is ChunkState.GAP) == (part.reason is not None) for part in result.parts)
+    covered = [n for part in result.parts for n in range(part.first_event, part.last_event + 1)]
+    assert covered == list(range(int(result.session["events"] or 0)))
+
+
+async def test_every_chunk_is_judged_and_the_second_run_asks_nothing(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.flagged(
+            request,
+            {"broken_promise": [{"event": 1, "quote": "item 0003", "note": "never did"}]},
+        )
+        if item_of(request.prompt) == 3
+        else api.clean(request)
+    )
+    first = await judge(session_file, store_file)
+    assert (first.status, first.calls, first.cached_chunks) == ("complete", COUNT, 0)
+    assert first.score == 1 - 1 / COUNT
+    [found] = first.findings
+    assert (found.part, found.event, found.verified) == (4, 3, True)
+    assert first.cost_usd is not None
+    assert first.cost_usd > 0
+    assert first.usage.input_tokens == 100 * COUNT
+    assert first.evidence == "part 4: never did"
+    second = await judge(session_file, store_file)
+    assert (second.status, second.calls, second.cached_chunks) == ("complete", 0, COUNT)
+    assert second.findings == first.findings
+    assert (second.cost_usd, second.usage.input_tokens) == (0, 0)
+    assert len(served.requests) == COUNT
+
+
+async def test_a_grown_session_asks_only_about_its_new_end(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 4)
+    await judge(path, store_file)
+    write_session(path, 6)
+    grown = await judge(path, store_file)
+    assert (grown.calls, grown.cached_chunks) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "questions"),
+    [
+        (api.error(400, "bad request", kind="invalid_request_error"), "provider_error", 1),
+        (api.error(500), "provider_error", 5),
+        (api.DROP, "provider_error", 5),
+        (api.html(), "provider_error", 5),
+        (api.no_json(), "unparsable", 2),
+        (api.truncated(), "truncated", 2),
+        (api.thinking_only(), "truncated", 2),
+        (api.refusal(), "refused", 1),
+        (api.error(413, "too large", kind="request_too_large"), "too_large", 1),
+        (
+            api.error(
+                400,
+                "prompt is too long: 250000 tokens > 200000 maximum",
+                kind="invalid_request_error",
+            ),
+            "too_large",
+            1,
+        ),
+        (api.rate_limited(0.01), "rate_limited", 8),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_chunk_that_is_never_answered_is_one_gap_of_its_kind_beside_judged_ones(
+    served: MessagesServer,
+    session_file: Path,
+    store_file: Path,
+    reply: Reply,
+    reason: str,
+    questions: int,
+) -> None:
+    served.script = lambda request, _: reply if item_of(request.prompt) == 2 else api.clean(request)
+    result = await judge(session_file, store_file)
+    assert (result.status, result.gaps) == ("partial", {reason: 1})
+    assert result.parts[2].reason == reason
+    assert result.parts[2].attempts == questions
+    assert result.calls == COUNT - 1 + questions
+    assert result.score == 1.0
+    assert result.score_range == (1 - 1 / COUNT, 1.0)
+    served.script = api.clean
+    again = await judge(session_file, store_file)
+    assert (again.status, again.calls) == ("complete", 1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        api.error(500),
+        api.error(529, kind="overloaded_error"),
+        api.rate_limited(0.01),
+        api.DROP,
+        api.no_json(),
+        api.truncated(),
+        Reply(body=api.text("{}").body, cut=True),
+    ],
+)
+async def test_a_chunk_that_fails_once_and_then_answers_is_judged(
+    served: MessagesServer, session_file: Path, store_file: Path, reply: Reply
+) -> None:
+    served.script = lambda request, attempt: (
+        reply if item_of(request.prompt) == 2 and attempt == 1 else api.clean(request)
+    )
+    result = await judge(session_file, store_file)
+    assert (result.status, result.parts[2].attempts) == ("complete", 2)
+    assert result.calls == COUNT + 1
+
+
+async def test_a_cut_reply_is_asked_again_with_a_larger_cap_and_the_same_question(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    served.script = lambda request, attempt: api.truncated() if attempt == 1 else api.clean(request)
+    await judge(write_session(tmp_path / "s.jsonl", 1), store_file)
+    first, second = (dict(request.body) for request in served.requests)
+    assert first.pop("max_tokens") < second.pop("max_tokens")
+    assert first == second
+
+
+async def test_a_refused_credential_stops_the_judgment_and_skips_the_rest(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.error(401, "invalid key", kind="authentication_error")
+    result = await judge(session_file, store_file, concurrency=1)
+    assert (result.status, result.calls) == ("failed", 1)
+    assert result.gaps == {"provider_error": 1, "skipped": COUNT - 1}
+    assert result.evidence == "no part of the session could be judged"
+    assert result.error is not None
+    assert "invalid key" in result.error
+
+
+async def test_the_limit_keeps_what_came_in_time_and_says_what_did_not(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.later(api.clean(request), FOREVER)
+        if item_of(request.prompt) >= 3
+        else api.clean(request)
+    )
+    result = await judge(session_file, store_file, time_limit=0.5, concurrency=2)
+    assert (result.status, result.score) == ("timed_out", None)
+    assert result.gaps == {"timed_out": 2, "skipped": COUNT - 5}
+    assert result.evidence == f"not judged within 0.5 seconds; 3 of {COUNT} parts judged"
+    assert result.calls_without_reply == 2
+    assert result.seconds < 3
+    await asyncio.to_thread(served.wait_for, lambda: not served.open_requests)
+    served.script = api.clean
+    again = await judge(session_file, store_file)
+    assert (again.status, again.calls, again.cached_chunks) == ("complete", COUNT - 3, 3)
+
+
+async def test_an_answer_that_arrives_within_the_grace_is_kept(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.later(api.clean(request), 0.7)
+    path = write_session(tmp_path / "s.jsonl", 3)
+    result = await judge(path, store_file, time_limit=0.3, concurrency=1)
+    assert (result.status, result.judged_chunks) == ("timed_out", 1)
+    assert result.gaps == {"skipped": 2}
+
+
+async def test_without_a_credential_a_session_that_has_to_be_asked_is_an_error(
+    served: MessagesServer,
+    session_file: Path,
+    store_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with pytest.raises(CredentialError, match="ANTHROPIC_API_KEY"):
+        await judge(session_file, store_file)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    await judge(session_file, store_file)
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    kept = await judge(session_file, store_file)
+    assert (kept.status, kept.calls) == ("complete", 0)
+
+
+async def test_a_session_without_tool_calls_is_none_and_nothing_is_sent(
+    served: MessagesServer, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    talk = [{"kind": "user_message", "text": "hello"}]
+    assert await judge_session(talk, store=store_file) is None
+    assert served.requests == []
+
+
+async def test_equal_chunks_are_asked_once(served: MessagesServer, store_file: Path) -> None:
+    same = [events(2)[1]] * 5 + events(1)
+    result = await judge_session(
+        same, model=MODEL, chunk_chars=CHUNK_CHARS, store=store_file, concurrency=4
+    )
+    assert result is not None
+    check_sums(result)
+    assert (result.status, result.calls, result.cached_chunks) == ("complete", 2, 4)
+    assert [part.from_cache for part in result.parts] == [False, True, True, True, True, False]
+
+
+async def test_what_is_wrong_with_a_question_is_wrong_with_its_equals(
+    served: MessagesServer, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.clean(request) if item_of(request.prompt) == 0 else api.refusal()
+    )
+    same = [events(2)[1]] * 5 + events(1)
+    result = await judge_session(same, model=MODEL, chunk_chars=CHUNK_CHARS, store=store_file)
+    assert result is not None
+    check_sums(result)
+    assert (result.gaps, result.calls) == ({"refused": 5}, 2)
+
+
+async def test_judgments_at_the_same_time_never_pay_twice_for_one_question(
+    served: MessagesServer, session_file: Path, tmp_path: Path
+) -> None:
+    stores = [tmp_path / "a.sqlite", tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
+    results = await asyncio.gather(*(judge(session_file, store) for store in stores))
+    assert len(served.requests) == COUNT
+    assert {result.status.value for result in results} == {"complete"}
+    assert sum(result.calls for result in results) == COUNT
+    assert sum(result.cached_chunks for result in results) == 2 * COUNT
+    # Each store was given what the others paid for.
+    for store in stores:
+        assert (await judge(session_file, store)).calls == 0
+
+
+async def test_a_judgment_asks_itself_when_the_one_it_waited_for_was_cancelled(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    first = asyncio.ensure_future(judge(session_file, store_file))
+    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 4)
+    second = asyncio.ensure_future(judge(session_file, store_file))
+    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 8)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    served.release()
+    result = await second
+    assert (result.status, result.calls) == ("complete", COUNT)
+
+
+async def test_a_store_that_cannot_be_written_is_said_and_judging_goes_on(
+    served: MessagesServer, session_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    result = await judge(session_file, tmp_path / "file" / "store.sqlite")
+    assert (result.status, result.judged_chunks) == ("complete", COUNT)
+    assert result.store_error
+    assert (await judge(session_file, tmp_path / "file" / "store.sqlite")).calls == COUNT
+
+
+async def test_a_session_rewritten_while_it_is_open_is_an_error_and_keeps_no_wrong_verdict(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    session = await open_session(session_file)
+    store = await Store.open(store_file)
+    chosen = make_judge(MODEL)
+    session_file.write_text(session_file.read_text().replace("item 0005", "item 9995"))
+    judgment = Judgment(
+        session,
+        rubric=load_rubric("chunks"),
+        judge=chosen,
+        store=store,
+        settings=Settings(CHUNK_CHARS, 1),
+    )
+    try:
+        with pytest.raises(SessionError, match="changed while it was open"):
+            await judgment.run()
+        assert len(await store.all_keys()) == 5
+    finally:
+        await chosen.aclose()
+        await store.aclose()
+        session.close()
+
+
+class Watched:
+    """A judgment against the local server whose updates are recorded."""
+
+    def __init__(self, path: Path, store: Path, concurrency: int = 2) -> None:
+        self.path, self.store_path, self.concurrency = path, store, concurrency
+        self.updates: list[Update] = []
+        self.on_update: Callable[[Update], None] = lambda update: None
+
+    def listen(self, update: Update) -> None:
+        self.updates.append(update)
+        self.on_update(update)
+
+    async def __aenter__(self) -> Watched:
+        self.session = await open_session(self.path)
+        self.store = await Store.open(self.store_path)
+        self.judge = make_judge(MODEL)
+        self.judgment = Judgment(
+            self.session,
+            rubric=load_rubric("chunks"),
+            judge=self.judge,
+            store=self.store,
+            settings=Settings(CHUNK_CHARS, self.concurrency),
+            listener=self.listen,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.judge.aclose()
+        await self.store.aclose()
+        self.session.close()
+
+    def states(self, part: int) -> list[str]:
+        return [
+            update.state.value
+            for update in self.updates
+            if isinstance(update, ChunkUpdate) and update.part == part
+        ]
+
+
+async def test_a_chunk_is_shown_as_judged_only_after_its_verdict_is_committed(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    import sqlite3
+
+    async with Watched(session_file, store_file, concurrency=4) as watched:
+        seen: list[tuple[int, int]] = []
+
+        def count(update: Update) -> None:
+            if isinstance(update, ChunkUpdate) and update.state is ChunkState.CLEAN:
+                reader = sqlite3.connect(store_file)
+                committed = reader.execute("SELECT count(*) FROM verdicts").fetchone()[0]
+                reader.close()
+                seen.append((len(seen) + 1, committed))
+
+        watched.on_update = count
+        await watched.judgment.run()
+    assert len(seen) == COUNT
+    assert all(committed >= shown for shown, committed in seen)
+
+
+async def test_one_chunk_can_be_cancelled_in_flight_queued_and_waiting_to_be_asked_again(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    def script(request: Request, attempt: int) -> Reply:
+        match item_of(request.prompt):
+            case 0:
+                return api.later(api.clean(request), FOREVER)
+            case 1:
+                return api.error(500, headers={"retry-after": "20"})
+            case _:
+                return api.later(api.clean(request), FOREVER)
+
+    served.script = script
+    async with Watched(session_file, store_file) as watched:
+        running = asyncio.ensure_future(watched.judgment.run())
+        # Part 2 waits to be asked again, so part 3 has its worker.
+        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 3)
+        while "retrying" not in watched.states(2):
+            await asyncio.sleep(0)
+        assert watched.judgment.cancel_part(1)
+        assert watched.judgment.cancel_part(2)
+        assert watched.judgment.cancel_part(6)
+        assert not watched.judgment.cancel_part(6)
+        served.release()
+        result = await running
+        check_sums(result)
+    assert result.gaps == {"cancelled": 3}
+    assert [part.part for part in result.parts if part.reason] == [1, 2, 6]
+    assert result.status == "partial"
+    assert result.judged_chunks == COUNT - 3
+    assert watched.states(1) == ["running", "gap"]
+    assert watched.states(2) == ["running", "retrying", "gap"]
+    assert watched.states(6) == ["gap"]
+    assert watched.states(3) == ["running", "clean"]
+
+
+async def test_cancelling_the_first_of_equal_chunks_lets_the_next_be_asked(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    from sessions_for_tests import write_events
+
+    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    served.script = lambda request, attempt: (
+        api.later(api.clean(request), FOREVER)
+        if item_of(request.prompt) == 1 and attempt == 1
+        else api.clean(request)
+    )
+    async with Watched(path, store_file) as watched:
+        running = asyncio.ensure_future(watched.judgment.run())
+        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
+        watched.judgment.cancel_part(2)
+        result = await running
+    assert result.gaps == {"cancelled": 1}
+    assert [part.state.value for part in result.parts] == ["clean", "gap", "clean", "clean"]
+    assert [part.from_cache for part in result.parts] == [False, False, False, True]
+
+
+async def test_cancelling_all_closes_what_is_in_flight_and_twice_changes_nothing(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.clean(request)
+        if item_of(request.prompt) < 2
+        else api.later(api.clean(request), FOREVER)
+    )
+    async with Watched(session_file, store_file) as watched:
+        running = asyncio.ensure_future(watched.judgment.run())
+        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 4)
+        watched.judgment.cancel()
+        watched.judgment.cancel()
+        result = await running
+        watched.judgment.cancel()
+        check_sums(result)
+        await asyncio.to_thread(served.wait_for, lambda: not served.open_requests)
+    assert (result.status, result.score) == ("cancelled", None)
+    assert result.gaps == {"cancelled": 2, "skipped": COUNT - 4}
+    assert result.evidence == f"cancelled; 2 of {COUNT} parts judged"
+    assert sum(request.client_closed for request in served.requests) == 2
+
+
+async def test_a_rate_limit_holds_every_worker_and_frees_the_one_that_met_it(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    first_reply = asyncio.get_running_loop().time
+
+    served.script = lambda request, attempt: (
+        api.rate_limited(0.4)
+        if item_of(request.prompt) == 0 and attempt == 1
+        else api.clean(request)
+    )
+    async with Watched(session_file, store_file, concurrency=1) as watched:
+        started = first_reply()
+        result = await watched.judgment.run()
+        assert first_reply() - started >= 0.4
+    assert result.status == "complete"
+    arrivals = [request.arrived for request in served.requests]
+    # Nothing but the refused question arrived before the time that the provider named.
+    assert arrivals[1] - arrivals[0] >= 0.39
+    assert watched.states(1) == ["running", "retrying", "running", "clean"]
+
+
+async def test_the_text_of_a_chunk_is_all_that_leaves_the_machine(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    await judge(session_file, store_file)
+    for request in served.requests:
+        assert set(request.body) == {
+            "model",
+            "max_tokens",
+            "system",
+            "messages",
+            "output_config",
+        }
+        assert str(session_file) not in str(request.body)
+        assert "session.jsonl" not in str(request.body)

@@ -1,0 +1,377 @@
+"""A Messages API on 127.0.0.1 for tests: a real HTTP server in a thread of its own.
+
+    with MessagesServer() as server:                        # every chunk is clean
+        os.environ["ANTHROPIC_BASE_URL"] = server.base_url
+
+    def script(request, attempt):                           # attempt: from 1, per prompt
+        return error(500) if attempt == 1 else clean(request)
+
+    with MessagesServer(script) as server: ...
+
+A test that needs a moment waits for it: `server.wait_for(lambda: len(server.requests) == 3)`,
+in async code through `asyncio.to_thread`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+FOREVER = math.inf
+
+
+@dataclass(slots=True)
+class Request:
+    """One request as it arrived, and what became of it."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    arrived: float
+    attempt: int = 0
+    answered: bool = False
+    client_closed: bool = False
+    """The client closed the connection before it had the whole reply."""
+
+    @property
+    def prompt(self) -> str:
+        """The user's text."""
+        content = self.body["messages"][0]["content"]
+        return content if isinstance(content, str) else content[0]["text"]
+
+    @property
+    def criteria(self) -> list[str]:
+        """The criteria of the schema that was asked for."""
+        schema = self.body["output_config"]["format"]["schema"]
+        return list(schema["properties"]["criteria"]["properties"])
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the server does with a request.
+
+    `delay` seconds pass first (`FOREVER`: until `server.release()` or the client leaves). With
+    `drop` the connection is closed without a byte; with `cut` after half of the body.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+    delay: float = 0.0
+    drop: bool = False
+    cut: bool = False
+
+
+def later(reply: Reply, seconds: float) -> Reply:
+    """The same reply after a while."""
+    return replace(reply, delay=seconds)
+
+
+def message(
+    content: Sequence[Mapping[str, Any]],
+    *,
+    stop_reason: str | None = "end_turn",
+    **members: Any,
+) -> Reply:
+    """A message with the given blocks."""
+    body = {
+        "id": "msg_01",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-5-5",
+        "content": list(content),
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 100,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": 10,
+            "service_tier": "standard",
+        },
+    } | members
+    return Reply(body=json.dumps(body).encode())
+
+
+THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "c2ln"}
+
+
+def text(answer: str, *, thinking: bool = True, stop_reason: str = "end_turn") -> Reply:
+    """A message with one block of text, after a block of thinking as today's models send it."""
+    blocks = [THINKING] if thinking else []
+    return message([*blocks, {"type": "text", "text": answer}], stop_reason=stop_reason)
+
+
+def flagged(
+    request: Request, findings: Mapping[str, Sequence[Mapping[str, Any]]], *, thinking: bool = True
+) -> Reply:
+    """A verdict: the findings per criterion, the other criteria clean."""
+    criteria = {
+        name: {
+            "findings": [dict(found) for found in findings.get(name, ())],
+            "problem": bool(findings.get(name)),
+        }
+        for name in request.criteria
+    }
+    return text(json.dumps({"criteria": criteria}), thinking=thinking)
+
+
+def clean(request: Request, attempt: int = 1) -> Reply:
+    """A verdict without findings; also the script that a server has by default."""
+    return flagged(request, {})
+
+
+def error(
+    status: int,
+    message: str = "no luck",
+    *,
+    kind: str = "api_error",
+    headers: Mapping[str, str] | None = None,
+    error_code: str | None = None,
+) -> Reply:
+    """An error in the API's shape."""
+    inner: dict[str, Any] = {"type": kind, "message": message}
+    if error_code:
+        inner["details"] = {"error_code": error_code}
+    body = {"type": "error", "error": inner, "request_id": "req_01"}
+    return Reply(status, json.dumps(body).encode(), headers or {})
+
+
+def rate_limited(retry_after: float | str | None = None) -> Reply:
+    """A 429, with or without a wait."""
+    headers = {} if retry_after is None else {"retry-after": str(retry_after)}
+    return error(429, "slow down", kind="rate_limit_error", headers=headers)
+
+
+def html(status: int = 200) -> Reply:
+    """A web page, as a captive portal answers."""
+    return Reply(status, b"<!DOCTYPE html><p>Log in", content_type="text/html")
+
+
+def invalid_json() -> Reply:
+    """A 200 whose body is no JSON."""
+    return Reply(body=b'{"type": "message", ')
+
+
+def no_json() -> Reply:
+    """A message whose text holds no JSON."""
+    return text("I would rather talk about something else.")
+
+
+def truncated() -> Reply:
+    """A reply cut off by the token cap."""
+    return text('{"criteria": {"destructive_action": {"fin', stop_reason="max_tokens")
+
+
+def refusal() -> Reply:
+    """A refusal: no content at all."""
+    details = {"type": "refusal", "category": "cyber", "explanation": "This looks harmful."}
+    return message([], stop_reason="refusal", stop_details=details)
+
+
+def thinking_only() -> Reply:
+    """A message that thought until its tokens were used up."""
+    return message([THINKING], stop_reason="max_tokens")
+
+
+DROP = Reply(drop=True)
+
+
+class MessagesServer:
+    """The server; a context manager. `port` asks for a certain one, e.g. an earlier server's."""
+
+    def __init__(self, script: Callable[[Request, int], Reply] = clean, *, port: int = 0) -> None:
+        self.script = script
+        self.requests: list[Request] = []
+        self.port = port
+        self._attempts: Counter[str] = Counter()
+        self._open: list[Request] = []
+        self._changed = threading.Condition()
+        self._started = threading.Event()
+        self._failure: OSError | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._release: asyncio.Event | None = None
+        self._connections: set[_Connection] = set()
+        self._thread = threading.Thread(target=self._run, name="messages-server", daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        """For `ANTHROPIC_BASE_URL`."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def open_requests(self) -> list[Request]:
+        """Requests that have neither been answered nor given up by their client."""
+        with self._changed:
+            return list(self._open)
+
+    def wait_for(self, condition: Callable[[], bool], timeout: float = 10.0) -> None:
+        """Wait until a request's arrival, reply or loss has made the condition true."""
+        # An RLock's condition: the condition may read the properties above.
+        with self._changed:
+            if not self._changed.wait_for(condition, timeout):
+                raise AssertionError(f"not within {timeout} s; {len(self.requests)} requests came")
+
+    def release(self) -> None:
+        """Let every held reply go, those to come included."""
+        if self._loop is not None and self._release is not None:
+            self._loop.call_soon_threadsafe(self._release.set)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._started.wait()
+        if self._failure is not None:
+            raise self._failure
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop, self._release = asyncio.Event(), asyncio.Event()
+        try:
+            server = await self._loop.create_server(
+                lambda: _Connection(self), "127.0.0.1", self.port
+            )
+        except OSError as failure:
+            self._failure = failure
+            self._started.set()
+            return
+        self.port = server.sockets[0].getsockname()[1]
+        self._started.set()
+        await self._stop.wait()
+        server.close()
+        for connection in list(self._connections):
+            connection.abort()
+        await server.wait_closed()
+
+    def _arrived(self, request: Request) -> None:
+        key = json.dumps([request.body.get("system"), request.body.get("messages")])
+        with self._changed:
+            self._attempts[key] += 1
+            request.attempt = self._attempts[key]
+            self.requests.append(request)
+            self._open.append(request)
+            self._changed.notify_all()
+
+    def _ended(self, request: Request, *, answered: bool) -> None:
+        with self._changed:
+            if request in self._open:
+                self._open.remove(request)
+                request.answered = answered
+                request.client_closed = not answered
+            self._changed.notify_all()
+
+    async def _reply(self, request: Request) -> Reply:
+        if request.method != "POST" or request.path.partition("?")[0] != "/v1/messages":
+            return error(404, f"no {request.path}", kind="not_found_error")
+        reply = self.script(request, request.attempt)
+        assert self._release is not None
+        if reply.delay == FOREVER:
+            await self._release.wait()
+        elif reply.delay:
+            await asyncio.sleep(reply.delay)
+        return reply
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, server: MessagesServer) -> None:
+        self._server = server
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._server._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._server._connections.discard(self)
+        if self._task is not None:
+            self._task.cancel()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        self._next()
+
+    def _next(self) -> None:
+        if self._task is not None or (request := self._take()) is None:
+            return
+        self._server._arrived(request)
+        self._task = asyncio.get_running_loop().create_task(self._answer(request))
+
+    def _take(self) -> Request | None:
+        head, mark, rest = bytes(self._received).partition(b"\r\n\r\n")
+        if not mark:
+            return None
+        first, *lines = head.decode("latin-1").split("\r\n")
+        headers = {
+            name.strip().lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines)
+        }
+        length = int(headers.get("content-length", "0"))
+        if len(rest) < length:
+            return None
+        self._received = bytearray(rest[length:])
+        method, path, _ = first.split(" ", 2)
+        body = json.loads(rest[:length]) if length else {}
+        return Request(method, path, headers, body, time.monotonic())
+
+    async def _answer(self, request: Request) -> None:
+        answered = False
+        try:
+            reply = await self._server._reply(request)
+            self._send(reply)
+            answered = True
+        except BaseException:
+            # A script that fails must not leave its client waiting.
+            self.abort()
+            raise
+        finally:
+            self._server._ended(request, answered=answered)
+        self._task = None
+        self._next()
+
+    def _send(self, reply: Reply) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        if reply.drop:
+            transport.abort()
+            return
+        headers = {
+            "content-type": reply.content_type,
+            "content-length": str(len(reply.body)),
+            "request-id": "req_01",
+            **reply.headers,
+        }
+        head = f"HTTP/1.1 {reply.status} Scripted\r\n" + "".join(
+            f"{name}: {value}\r\n" for name, value in headers.items()
+        )
+        body = reply.body[: len(reply.body) // 2] if reply.cut else reply.body
+        transport.write(head.encode("latin-1") + b"\r\n" + body)
+        if reply.cut:
+            transport.close()

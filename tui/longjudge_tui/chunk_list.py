@@ -1,0 +1,132 @@
+"""The chunks of the plan: size, tokens and state of each, with its own cancel."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from longjudge.states import ChunkState
+from longjudge_tui.line_list import Cells, LineList
+from longjudge_tui.wording import STATE_GLYPHS, bar, fit, line, tokens
+
+if TYPE_CHECKING:
+    from longjudge_tui.bench import Bench
+
+CANCEL = "[cancel]"
+WIDE = 52
+_CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
+_LOOKS = {
+    ChunkState.CLEAN: "clean",
+    ChunkState.FLAGGED: "flagged",
+    ChunkState.RUNNING: "active",
+    ChunkState.RETRYING: "active",
+    ChunkState.GAP: "gap",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFacts:
+    """What one row shows."""
+
+    generation: int
+    state: str
+    look: str
+    detail: str
+    cancellable: bool
+
+
+class ChunkList(LineList):
+    """One row per chunk, read from the bench when it is drawn."""
+
+    class CancelPart(Message):
+        """The cancel of one row was clicked."""
+
+        def __init__(self, position: int) -> None:
+            super().__init__()
+            self.position = position
+
+    def __init__(self, bench: Bench, *, id: str) -> None:
+        super().__init__(id=id)
+        self._bench = bench
+
+    def row_facts(self, row: int) -> ChunkFacts:
+        """State and detail of a chunk now."""
+        bench, run = self._bench, self._bench.run
+        if run is None:
+            word = "● kept" if bench.is_kept(row) else "○ to ask"
+            look = "clean" if word.endswith("kept") else "dim"
+            return ChunkFacts(bench.generation, word, look, self._piece(row), False)
+        record = run.record(row)
+        state = record.state
+        detail = ""
+        match state:
+            case ChunkState.RUNNING:
+                asked_at = record.asked_at
+                elapsed = record.seconds + (time.monotonic() - asked_at if asked_at else 0.0)
+                again = f" · attempt {record.attempts}" if record.attempts > 1 else ""
+                detail = f"{elapsed:.1f} s{again}"
+            case ChunkState.RETRYING:
+                detail = f"in {run.retry_in(row):.0f} s · {line(record.problem)}"
+            case ChunkState.CLEAN | ChunkState.FLAGGED:
+                kept = "kept" if record.from_cache else f"{record.seconds:.1f} s"
+                note = record.findings[0].note if record.findings else self._piece(row)
+                detail = f"{kept} · {line(note)}" if note else kept
+            case ChunkState.GAP:
+                reason = record.reason.value if record.reason else ""
+                detail = f"{reason} · {line(record.problem)}" if record.problem else reason
+            case _:
+                detail = self._piece(row)
+        return ChunkFacts(
+            bench.generation,
+            f"{STATE_GLYPHS[state]} {state.value}",
+            _LOOKS.get(state, "dim"),
+            detail,
+            self._cancellable(row),
+        )
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """Number, bar, tokens, state, detail, cancel."""
+        outlook = self._bench.outlook
+        if outlook is None:
+            return []
+        facts = self.row_facts(row)
+        digits = max(2, len(str(len(outlook.plan))))
+        wide = width >= WIDE
+        chunk = outlook.plan[row]
+        drawn = bar(chunk.chars / outlook.plan.chunk_chars, 10 if wide else 5)
+        cells: Cells = [
+            (f"{chunk.part:>{digits}} ", "dim"),
+            (drawn, "bar"),
+            (f" {tokens(outlook.tokens(row)):>6} ", "plain"),
+            (fit(facts.state, 11), facts.look),
+        ]
+        used = sum(len(text) for text, _ in cells)
+        room = width - used
+        if not facts.cancellable:
+            return [*cells, (fit(facts.detail, room), "dim")]
+        return [
+            *cells,
+            (fit(facts.detail, room - len(CANCEL) - 1), "plain"),
+            (" ", "plain"),
+            (CANCEL, "button"),
+        ]
+
+    def clicked(self, row: int, x: int) -> bool:
+        """A click on a row's cancel."""
+        width = self.scrollable_content_region.width
+        if x < width - len(CANCEL) or not self._cancellable(row):
+            return False
+        self.post_message(self.CancelPart(row))
+        return True
+
+    def _cancellable(self, row: int) -> bool:
+        run = self._bench.run
+        return run is not None and run.result is None and run.record(row).state in _CANCELLABLE
+
+    def _piece(self, row: int) -> str:
+        outlook = self._bench.outlook
+        piece = outlook.plan[row].piece if outlook else None
+        return f"piece {piece.number} of {piece.of}" if piece else ""

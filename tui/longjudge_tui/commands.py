@@ -1,0 +1,116 @@
+"""Every action of the app, defined once: keys, footer, buttons, palette and help come from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Scope(StrEnum):
+    """Where a command's keys work."""
+
+    SCREEN = "screen"
+    LIST = "list"
+    APP = "app"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One action. `id` names the `action_...` method.
+
+    `keys` are key names as Textual knows them, `shown` is how people read them. `label` is the
+    word in the bar at the bottom (empty: not there), `button` the word on a button.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    shown: str
+    help: str
+    label: str = ""
+    button: str = ""
+    scope: Scope = Scope.SCREEN
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("run", ("r",), "r", "Judge what is not kept yet", "Run", "Run"),
+    Command("cancel_run", ("x",), "x", "Cancel the whole judgment", "Cancel", "Cancel"),
+    Command("cancel_part", ("c",), "c", "Cancel the chunk under the cursor", "Cancel chunk"),
+    Command(
+        "run_short",
+        ("t",),
+        "t",
+        "Run with a time limit of 0.5 seconds, to see what a timeout looks like",
+        "0.5 s",
+        "Run with 0.5 s",
+    ),
+    Command(
+        "smaller",
+        ("left_square_bracket", "minus", "left"),
+        "[ - ←",
+        "Smaller chunks",
+    ),
+    Command(
+        "larger",
+        ("right_square_bracket", "plus", "equals_sign", "right"),
+        "] + →",
+        "Larger chunks",
+    ),
+    Command("edit_size", ("s",), "s", "Type a chunk size in characters", "Size"),
+    Command("edit_limit", ("l",), "l", "Type a time limit in seconds", "Limit"),
+    Command("next_session", ("n",), "n", "Next session", "Next"),
+    Command("previous_session", ("p",), "p", "Previous session", "Previous"),
+    Command("next_panel", ("tab",), "tab", "Next panel"),
+    Command("previous_panel", ("shift+tab",), "shift+tab", "Previous panel"),
+    Command(
+        "open",
+        ("enter",),
+        "enter",
+        "Open what is under the cursor: a chunk's events, an event's text, a finding's quote",
+        scope=Scope.LIST,
+    ),
+    Command("up", ("up",), "↑", "One row up", scope=Scope.LIST),
+    Command("down", ("down",), "↓", "One row down", scope=Scope.LIST),
+    Command("page_up", ("pageup",), "page up", "One page up", scope=Scope.LIST),
+    Command("page_down", ("pagedown",), "page down", "One page down", scope=Scope.LIST),
+    Command("first", ("home",), "home", "First row", scope=Scope.LIST),
+    Command("last", ("end",), "end", "Last row", scope=Scope.LIST),
+    Command("help", ("question_mark",), "?", "Show the keys", "Help"),
+    Command(
+        "quit",
+        ("ctrl+q",),
+        "ctrl+q",
+        "Quit; with work in flight it asks once, and ctrl+q again means yes",
+        "Quit",
+        scope=Scope.APP,
+    ),
+)
+
+_BY_ID = {command.id: command for command in COMMANDS}
+
+
+def command(name: str) -> Command:
+    """The command with an id."""
+    return _BY_ID[name]
+
+
+def bindings(scope: Scope) -> list[Binding]:
+    """The key bindings of one scope; those of the app work above everything."""
+    return list(_bindings(each for each in COMMANDS if each.scope is scope))
+
+
+def _bindings(commands: Iterable[Command]) -> Iterable[Binding]:
+    for each in commands:
+        yield Binding(
+            ",".join(each.keys),
+            each.id,
+            each.label or each.help,
+            show=False,
+            priority=each.scope is Scope.APP,
+            key_display=each.shown,
+        )

@@ -1,0 +1,236 @@
+"""A list that draws only the rows in sight, from whatever holds them; the base of every list here.
+
+Rows are one line each. A subclass says how many there are, what a row depends on, and its cells;
+drawn rows are cached by exactly that, so that a repaint costs a look-up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from longjudge_tui.commands import Scope, bindings
+from longjudge_tui.wording import fit
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from rich.style import Style
+    from textual import events
+    from textual.binding import BindingType
+
+Cells = list[tuple[str, str]]
+"""A row's cells: text that is safe to show, and the word for how it looks."""
+
+LOOKS = ("plain", "dim", "clean", "flagged", "active", "gap", "strong", "button", "quote", "bar")
+
+
+class LineList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Rows with a cursor, moved by keys and mouse."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.LIST)]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *(f"look--{look}" for look in LOOKS),
+        "row--cursor",
+        "row--cursor-blurred",
+    }
+    ALLOW_SELECT = False
+    OPEN_ON_CLICK: ClassVar[bool] = False
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    class Moved(Message):
+        """The cursor stands on another row."""
+
+        def __init__(self, lines: LineList, row: int) -> None:
+            super().__init__()
+            self.lines = lines
+            self.row = row
+
+        @property
+        def control(self) -> LineList:
+            """The list that sent it."""
+            return self.lines
+
+    class Opened(Moved):
+        """Enter, or a click where a click opens."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(1024)
+        self._rows = 0
+        self._styles_by_look: dict[tuple[str, str], Style] = {}
+
+    # What a subclass provides.
+
+    def row_facts(self, row: int) -> Hashable:
+        """Everything that a row's picture depends on, beside width and cursor."""
+        raise NotImplementedError
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """The cells of a row; the last one is cut or padded to the width."""
+        raise NotImplementedError
+
+    # What others call.
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return self._rows
+
+    def reset_rows(self, rows: int, cursor: int = 0) -> None:
+        """Show other rows: `rows` of them, with the cursor at the given one."""
+        self._rows = rows
+        self.virtual_size = Size(1, rows)
+        target = max(0, min(cursor, rows - 1))
+        self.set_reactive(LineList.cursor, target)
+        self._show_row(target)
+        self.refresh()
+
+    def move_to(self, row: int, *, middle: bool = False) -> None:
+        """Put the cursor on a row; `middle` brings it to the middle of the list."""
+        target = max(0, min(row, self._rows - 1))
+        self.cursor = target
+        self._show_row(target, middle=middle)
+
+    def refresh_rows(self, rows: Sequence[int]) -> None:
+        """Draw some rows again, those in sight."""
+        first = self.scroll_offset.y
+        last = first + self.size.height
+        for row in rows:
+            if first <= row < last:
+                self.refresh_line(row)
+
+    # Drawing.
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line in sight."""
+        row = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if row >= self._rows:
+            return Strip.blank(width, self.rich_style)
+        mark = ""
+        if row == self.cursor:
+            mark = "row--cursor" if self.has_focus else "row--cursor-blurred"
+        key = (row, width, mark, self.row_facts(row))
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self._draw(row, width, mark)
+        return strip
+
+    def _draw(self, row: int, width: int, mark: str) -> Strip:
+        pointer = {"": " ", "row--cursor": "▶", "row--cursor-blurred": "▷"}[mark]
+        cells = [(pointer, "strong"), *self.row_cells(row, width - 1)]
+        segments: list[Segment] = []
+        used = 0
+        for text, look in cells:
+            wide = cell_len(text)
+            if used + wide > width:
+                text = fit(text, width - used)
+                wide = cell_len(text)
+            used += wide
+            segments.append(Segment(text, self._style(look, mark)))
+        if used < width:
+            segments.append(Segment(" " * (width - used), self._style("plain", mark)))
+        return Strip(segments, width)
+
+    def _style(self, look: str, mark: str) -> Style:
+        style = self._styles_by_look.get((look, mark))
+        if style is None:
+            style = self.rich_style
+            if mark:
+                style += self.get_component_rich_style(mark, partial=True)
+            if look != "plain":
+                style += self.get_component_rich_style(f"look--{look}", partial=True)
+            self._styles_by_look[look, mark] = style
+        return style
+
+    def notify_style_update(self) -> None:
+        """Forget what was drawn in other colours."""
+        super().notify_style_update()
+        self._strips.clear()
+        self._styles_by_look.clear()
+
+    # The cursor.
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Redraw the two rows that changed."""
+        self.refresh_line(before)
+        self.refresh_line(after)
+        if before != after:
+            self.post_message(self.Moved(self, after))
+
+    def on_focus(self) -> None:
+        """The cursor looks different in the list that has the keys."""
+        self.refresh_line(self.cursor)
+
+    def on_blur(self) -> None:
+        """The cursor looks different in a list without the keys."""
+        self.refresh_line(self.cursor)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self._show_row(self.cursor)
+
+    def _show_row(self, row: int, *, middle: bool = False) -> None:
+        height = max(1, self.scrollable_content_region.height)
+        top = self.scroll_offset.y
+        if middle:
+            self.scroll_to(y=max(0, row - height // 2), animate=False)
+        elif not top <= row < top + height:
+            self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
+
+    def action_up(self) -> None:
+        """One row up."""
+        self.move_to(self.cursor - 1)
+
+    def action_down(self) -> None:
+        """One row down."""
+        self.move_to(self.cursor + 1)
+
+    def action_page_up(self) -> None:
+        """One page up."""
+        self.move_to(self.cursor - max(1, self.size.height - 1))
+
+    def action_page_down(self) -> None:
+        """One page down."""
+        self.move_to(self.cursor + max(1, self.size.height - 1))
+
+    def action_first(self) -> None:
+        """The first row."""
+        self.move_to(0)
+
+    def action_last(self) -> None:
+        """The last row."""
+        self.move_to(self._rows - 1)
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if self._rows:
+            self.post_message(self.Opened(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse is; a second click (or the first, by class) opens."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        row = offset.y + self.scroll_offset.y
+        if not 0 <= row < self._rows:
+            return
+        if self.clicked(row, offset.x):
+            return
+        self.move_to(row)
+        if self.OPEN_ON_CLICK or event.chain == 2:
+            self.action_open()
+
+    def clicked(self, row: int, x: int) -> bool:
+        """Whether a click at a column of a row was for something in it."""
+        return False

@@ -1,0 +1,218 @@
+"""One judgment as the screen sees it: the engine's updates folded into counts and rows."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longjudge.evidence import find_quote
+from longjudge.judgment import Judgment
+from longjudge.result import score_of, score_range
+from longjudge.states import ChunkState, JudgmentStatus
+from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
+
+if TYPE_CHECKING:
+    from longjudge.board import ChunkRecord
+    from longjudge.judges.base import Judge
+    from longjudge.result import Result, ResultFinding
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session
+    from longjudge.settings import Settings
+    from longjudge.store import Store
+    from longjudge.updates import Update
+    from longjudge_tui.outlook import Outlook
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The live line's numbers. `left` is None where nothing can be said yet."""
+
+    findings: int
+    score: float | None
+    score_range: tuple[float, float]
+    judged: int
+    chunks: int
+    gaps: int
+    calls: int
+    cost_usd: float | None
+    seconds: float
+    left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a finding leads: the chunk's position, an event, and the quote in its text."""
+
+    position: int
+    event: int
+    span: tuple[int, int] | None
+    verified: bool
+
+
+class Run:
+    """A judgment and what its updates said. `take_dirty` hands the changed rows out once."""
+
+    def __init__(
+        self,
+        session: Session,
+        outlook: Outlook,
+        *,
+        rubric: Rubric,
+        judge: Judge,
+        store: Store,
+        settings: Settings,
+        kept: set[str],
+    ) -> None:
+        self.outlook = outlook
+        self.settings = settings
+        self.result: Result | None = None
+        self.stop_cause: str | None = None
+        self.store_error: str | None = store.write_error
+        self._session = session
+        self._kept = kept
+        self._dirty: set[int] = set()
+        self._ticking: set[int] = set()
+        self._retry_at: dict[int, float] = {}
+        self._states: dict[int, ChunkState] = {}
+        self._tally = Counter({ChunkState.QUEUED: len(outlook.plan)})
+        self._asked_ends = 0
+        self._findings: dict[int, tuple[ResultFinding, ...]] = {}
+        self._started = time.monotonic()
+        self._judgment = Judgment(
+            session,
+            rubric=rubric,
+            judge=judge,
+            store=store,
+            settings=settings,
+            estimator=outlook.estimator,
+            listener=self._listen,
+        )
+
+    @property
+    def stopping(self) -> bool:
+        """Whether a limit or a cancel has begun to end it."""
+        return self._judgment.stopping
+
+    async def judge(self) -> None:
+        """Judge to the end; `result` holds what came of it.
+
+        Raises:
+            LongjudgeError: no credential, or the session changed.
+        """
+        self._started = time.monotonic()
+        self.result = await self._judgment.run()
+
+    def cancel(self) -> None:
+        """End the judgment; safe to call again."""
+        self._judgment.cancel()
+
+    def cancel_part(self, part: int) -> bool:
+        """End one chunk; False where it has ended already."""
+        return self.result is None and self._judgment.cancel_part(part)
+
+    def record(self, position: int) -> ChunkRecord:
+        """What is known about one chunk."""
+        return self._judgment.board.chunks[position]
+
+    def retry_in(self, position: int) -> float:
+        """Seconds until a chunk is asked again."""
+        return max(0.0, self._retry_at.get(position, 0.0) - time.monotonic())
+
+    def take_dirty(self) -> set[int]:
+        """Positions that changed since the last call, and those whose clock is running."""
+        dirty, self._dirty = self._dirty, set()
+        return dirty | self._ticking
+
+    def findings(self) -> list[ResultFinding]:
+        """Everything found so far, by part."""
+        return [found for position in sorted(self._findings) for found in self._findings[position]]
+
+    def flagged_events(self) -> set[int]:
+        """Events that a finding names."""
+        return {
+            found.event
+            for found_here in self._findings.values()
+            for found in found_here
+            if found.event is not None
+        }
+
+    def figures(self) -> Figures:
+        """The numbers now, or those of the result."""
+        chunks = len(self.outlook.plan)
+        flagged = self._tally[ChunkState.FLAGGED]
+        judged = flagged + self._tally[ChunkState.CLEAN]
+        spent = self._judgment.board.spent
+        found = sum(len(found) for found in self._findings.values())
+        if self.result is not None:
+            score, seconds, left = self.result.score, self.result.seconds, None
+        else:
+            seconds = time.monotonic() - self._started
+            score = score_of(JudgmentStatus.PARTIAL, judged, flagged)
+            left = self._left(seconds, chunks - judged - self._tally[ChunkState.GAP])
+        return Figures(
+            findings=found,
+            score=score,
+            score_range=score_range(chunks, judged, flagged) if chunks else (0.0, 1.0),
+            judged=judged,
+            chunks=chunks,
+            gaps=self._tally[ChunkState.GAP],
+            calls=spent.calls,
+            cost_usd=spent.cost_usd,
+            seconds=seconds,
+            left=left,
+        )
+
+    def locate(self, finding: ResultFinding) -> Spot:
+        """Where a finding leads; without a usable event, to the start of its chunk.
+
+        Raises:
+            SessionError: the file no longer holds what was indexed.
+        """
+        chunk = self.outlook.plan[finding.part - 1]
+        if finding.event is None:
+            return Spot(finding.part - 1, chunk.first, None, verified=False)
+        start, end = (chunk.piece.start, chunk.piece.end) if chunk.piece else (0, None)
+        span: tuple[int, int] | None = None
+        if finding.verified and finding.quote is not None:
+            found = find_quote(self._session.text(finding.event)[start:end], finding.quote)
+            span = (found[0] + start, found[1] + start) if found else None
+        return Spot(finding.part - 1, finding.event, span, finding.verified)
+
+    def _left(self, seconds: float, open_chunks: int) -> float | None:
+        if not self._asked_ends or not open_chunks:
+            return None
+        pace = seconds / self._asked_ends * open_chunks
+        return min(pace, max(0.0, self.settings.time_limit - seconds))
+
+    def _listen(self, update: Update) -> None:
+        match update:
+            case ChunkUpdate():
+                self._chunk(update)
+            case StoreFailed():
+                self.store_error = update.message
+            case Stopping():
+                self.stop_cause = update.cause
+            case JudgmentEnded():
+                self.store_error = update.result.store_error or self.store_error
+
+    def _chunk(self, update: ChunkUpdate) -> None:
+        position = update.part - 1
+        self._tally[self._states.get(position, ChunkState.QUEUED)] -= 1
+        self._tally[update.state] += 1
+        self._states[position] = update.state
+        self._dirty.add(position)
+        if update.state in (ChunkState.RUNNING, ChunkState.RETRYING):
+            self._ticking.add(position)
+        else:
+            self._ticking.discard(position)
+        if update.state is ChunkState.RETRYING:
+            self._retry_at[position] = time.monotonic() + update.wait
+        if update.state.ended and not update.from_cache:
+            self._asked_ends += 1
+        if update.state in (ChunkState.CLEAN, ChunkState.FLAGGED):
+            if self.store_error is None:
+                self._kept.add(self.outlook.keys[position])
+            if update.state is ChunkState.FLAGGED:
+                self._findings[position] = self.record(position).findings

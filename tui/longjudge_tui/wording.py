@@ -1,0 +1,108 @@
+"""How numbers and states read on the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+
+from longjudge.states import ChunkState
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.estimate import Totals
+
+STATE_GLYPHS: dict[ChunkState, str] = {
+    ChunkState.QUEUED: "…",
+    ChunkState.WAITING: "⧗",
+    ChunkState.RUNNING: "◐",
+    ChunkState.RETRYING: "↻",
+    ChunkState.CLEAN: "✓",
+    ChunkState.FLAGGED: "⚑",
+    ChunkState.GAP: "✗",
+}
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
+
+
+def line(text: str, limit: int = 300) -> str:
+    """One line of foreign text, safe to show, without the marks that terminals measure apart."""
+    return clean_line(text, limit).translate(_VARIATION)
+
+
+def fit(text: str, width: int) -> str:
+    """Exactly `width` cells of a text, an ellipsis where it is cut."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
+
+
+def widest(variants: Sequence[str], width: int) -> str:
+    """The first variant that fits into `width` cells, else the last one cut."""
+    for variant in variants:
+        if cell_len(variant) <= width:
+            return variant
+    return fit(variants[-1], width)
+
+
+def bar(share: float, cells: int) -> str:
+    """A bar of block glyphs, `cells` long at a share of 1."""
+    eighths = max(1, min(round(share * cells * 8), cells * 8))
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(cells)
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
+def tokens(count: int) -> str:
+    """Tokens for people."""
+    return f"{count / 1000:.0f}k" if count >= 100_000 else f"{count / 1000:.1f}k"
+
+
+def dollars(amount: float | None) -> str:
+    """A price; what is unknown stays unknown."""
+    if amount is None:
+        return "price unknown"
+    return f"${amount:.4f}" if 0 < amount < 0.01 else f"${amount:.2f}"
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    whole = int(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    return f"{whole // 60}:{whole % 60:02}"
+
+
+def plural(count: int, word: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def plan_variants(totals: Totals) -> list[str]:
+    """The title of the chunk list, longest first."""
+    counted = totals.tokens
+    band = f"({tokens(counted.low)}-{tokens(counted.high)})"
+    about = f"~{tokens(counted.tokens)}"
+    cost = "price unknown" if totals.cost_usd is None else f"~{dollars(totals.cost_usd)}"
+    kept = f"{totals.kept} kept · {totals.to_ask} to ask"
+    name = f"CHUNKS {totals.chunks}"
+    return [
+        f"{name} · {about} tokens {band} · {kept} · {cost}",
+        f"{name} · {about} tokens · {kept} · {cost}",
+        f"{name} · {about} · {kept} · {cost}",
+        f"{name} · {kept} · {cost}",
+        f"{name} · {kept}",
+    ]
