@@ -78,6 +78,7 @@ class Asking:
         self._questions: dict[int, asyncio.Task[Answer]] = {}
         self._flights = flights
         self._departed: set[str] = set()
+        self._waiting: set[int] = set()
         self._borrowed: dict[int, KeptVerdict] = {}
         self._cancelled: set[int] = set()
         self._retries: dict[int, RetryCount] = {}
@@ -101,6 +102,11 @@ class Asking:
         if question := self._questions.get(position):
             question.cancel()
         elif self._board.chunks[position].state is not ChunkState.RUNNING:
+            if position in self._waiting:
+                self._waiting.discard(position)
+                self._schedule.finish()
+            else:
+                self._schedule.discard(position)
             self._end(position, GapReason.CANCELLED)
         return True
 
@@ -180,6 +186,7 @@ class Asking:
         if key not in self._departed:
             if flight := self._flights.get(key):
                 self._board.waiting(position)
+                self._waiting.add(position)
                 flight.add_done_callback(lambda _: self._flight_arrived(position, flight.result()))
                 return False
             self._flights.depart(key)
@@ -192,9 +199,9 @@ class Asking:
 
     def _flight_arrived(self, position: int, kept: KeptVerdict | None) -> None:
         """Another judgment's question is over: take its verdict, or ask after all."""
-        if self._board.ended(position):
-            self._schedule.finish()
+        if position not in self._waiting:
             return
+        self._waiting.discard(position)
         if kept is not None:
             self._borrowed[position] = kept
         else:

@@ -53,6 +53,14 @@ class Schedule:
         self._fresh.appendleft(position)
         self._wake()
 
+    def discard(self, position: int) -> None:
+        """Forget a position that waits here, so that nobody waits for its time."""
+        if position in self._fresh:
+            self._fresh.remove(position)
+        self._later = [entry for entry in self._later if entry[1] != position]
+        heapq.heapify(self._later)
+        self._wake()
+
     def finish(self) -> None:
         """One taken position is done with."""
         self._taken -= 1

@@ -426,6 +426,8 @@ async def test_one_chunk_can_be_cancelled_in_flight_queued_and_waiting_to_be_ask
         served.release()
         result = await running
         check_sums(result)
+        # Nobody waited out the 20 seconds of a chunk that was given up.
+        assert result.seconds < 10
     assert result.gaps == {"cancelled": 3}
     assert [part.part for part in result.parts if part.reason] == [1, 2, 6]
     assert result.status == "partial"
@@ -455,6 +457,25 @@ async def test_cancelling_the_first_of_equal_chunks_lets_the_next_be_asked(
     assert result.gaps == {"cancelled": 1}
     assert [part.state.value for part in result.parts] == ["clean", "gap", "clean", "clean"]
     assert [part.from_cache for part in result.parts] == [False, False, False, True]
+
+
+async def test_a_chunk_that_waits_for_another_judgment_can_be_cancelled_by_itself(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    first = asyncio.ensure_future(judge(path, store_file))
+    await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 1)
+    async with Watched(path, store_file) as watched:
+        second = asyncio.ensure_future(watched.judgment.run())
+        while "waiting" not in watched.states(1):
+            await asyncio.sleep(0)
+        assert watched.judgment.cancel_part(1)
+        # The question of the other judgment is still on its way.
+        assert (await second).gaps == {"cancelled": 1}
+        assert len(served.open_requests) == 1
+    served.release()
+    assert (await first).status == "complete"
 
 
 async def test_cancelling_all_closes_what_is_in_flight_and_twice_changes_nothing(

@@ -55,3 +55,17 @@ async def test_closing_ends_every_waiting_worker_at_once() -> None:
     await asyncio.sleep(0)
     schedule.close()
     assert await asyncio.gather(*workers) == [None, None, None]
+
+
+async def test_nobody_waits_for_a_position_that_was_discarded() -> None:
+    schedule = Schedule([0, 1])
+    assert await schedule.take() == 0
+    schedule.put_back(0, asyncio.get_running_loop().time() + 3600)
+    waiting = asyncio.ensure_future(schedule.take())
+    assert await waiting == 1
+    last = asyncio.ensure_future(schedule.take())
+    schedule.finish()
+    await asyncio.sleep(0)
+    assert not last.done()
+    schedule.discard(0)
+    assert await last is None

@@ -71,9 +71,11 @@ class ChunkList(LineList):
             case ChunkState.RETRYING:
                 detail = f"in {run.retry_in(row):.0f} s · {line(record.problem)}"
             case ChunkState.CLEAN | ChunkState.FLAGGED:
-                kept = "kept" if record.from_cache else f"{record.seconds:.1f} s"
                 note = record.findings[0].note if record.findings else self._piece(row)
-                detail = f"{kept} · {line(note)}" if note else kept
+                words = ["kept"] if record.from_cache else []
+                if not record.from_cache and not note:
+                    words = [f"{record.seconds:.1f} s"]
+                detail = " · ".join([*words, *([line(note)] if note else [])])
             case ChunkState.GAP:
                 reason = record.reason.value if record.reason else ""
                 detail = f"{reason} · {line(record.problem)}" if record.problem else reason

@@ -47,7 +47,9 @@ class DetailView(LineList):
         if paged is None:
             return []
         if self._before and row == 0:
-            return [(fit(f"── {paged.origin:,} characters before: enter shows more ", width), "strong")]
+            return [
+                (fit(f"── {paged.origin:,} characters before: enter shows more ", width), "strong")
+            ]
         line = row - self._before
         if line >= len(paged.lines):
             left = len(paged.text) - paged.end

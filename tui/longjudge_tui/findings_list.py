@@ -49,10 +49,9 @@ class FindingsList(LineList):
         seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
         note = (line(finding.note or finding.criterion), "plain")
         if width < WIDE:
-            short = "✓" if finding.verified else "?"
             return [
-                (f"⚑ {finding.part} ", "flagged"),
-                (f"{short} ", seen[1]),
+                (f"⚑ {finding.part:<3} ", "flagged"),
+                (fit(seen[0], 13), seen[1]),
                 note,
                 (f" · {line(finding.criterion)}", "dim"),
             ]

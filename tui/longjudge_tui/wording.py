@@ -94,7 +94,7 @@ def plural(count: int, word: str) -> str:
 def plan_variants(totals: Totals) -> list[str]:
     """The title of the chunk list, longest first."""
     counted = totals.tokens
-    band = f"({tokens(counted.low)}-{tokens(counted.high)})"
+    band = f"({tokens(counted.low).removesuffix('k')}-{tokens(counted.high)})"
     about = f"~{tokens(counted.tokens)}"
     cost = "price unknown" if totals.cost_usd is None else f"~{dollars(totals.cost_usd)}"
     kept = f"{totals.kept} kept · {totals.to_ask} to ask"

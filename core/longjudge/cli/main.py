@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 USAGE = 2
+NOBODY_READS = 128 + 13
+"""What a shell reports for a program that SIGPIPE ended."""
+
 _APP_COMMAND = "app"
 _UNBUILT_COMMANDS = ("estimate", "results", "holds", "cache", "rubrics")
 
@@ -141,10 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LongjudgeError as error:
         _say(str(error))
         return USAGE
-    except BrokenPipeError:
-        # Whoever read the output has enough. Python would complain again while it exits.
+    except (BrokenPipeError, SystemExit):
+        # Nobody reads the output any more, which the parser turns into an exit of its own.
+        # Python would complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return NOBODY_READS
     except (KeyboardInterrupt, click.Abort):
         return 130
     return code if isinstance(code, int) else 0

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from longjudge.judges.base import Question
     from longjudge.rubric import Rubric
 
-MIN_DELAY = 0.25
-MAX_DELAY = 1.6
+MIN_DELAY = 0.4
+MAX_DELAY = 3.0
 _THREAD_CHARS = 200_000
 
 

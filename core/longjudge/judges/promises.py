@@ -60,7 +60,7 @@ _LONE = {
     "install": ("installing", re.compile(r"install|\badd\b|\bsync\b|\bi\b|\bget\b", re.I)),
     "deploy": ("deploying", re.compile(r"deploy|release|publish|apply|\bup\b|\bpush\b", re.I)),
 }
-_COMMITTED_OBJECT = re.compile(r"\W{0,3}(?:to|myself|that|so)\b", re.I)
+_NO_COMMIT = re.compile(r"\W{0,3}(?:to|myself|that|so)\b", re.I)
 _READ_ONLY_TOOL = re.compile(r"read|view|grep|glob|search|^ls$|list|fetch|find", re.I)
 _DELEGATES = re.compile(r"^(?:task|agent)$|dispatch|subagent|delegate", re.I)
 
@@ -149,7 +149,7 @@ def _read_promise(text: str, start: int, end: int) -> tuple[str, int, str] | Non
         first = rest.partition(" and ")[0]
         return ("tests", at, "running the tests") if _TESTS.search(first) else None
     if verb in _LONE:
-        if _COMMITTED_OBJECT.match(rest):
+        if verb == "commit" and _NO_COMMIT.match(rest):
             return None
         return verb, at, f"{_LONE[verb][0]}{_object(rest)}"
     if verb == "look" and rest.lstrip().startswith("at "):
@@ -166,7 +166,9 @@ def _read_promise(text: str, start: int, end: int) -> tuple[str, int, str] | Non
 
 def _object(rest: str) -> str:
     """What is committed, pushed or restarted, as far as one short phrase tells."""
-    words = re.split(r"[.,;:!()\n]|\b(?:and|then|so|to|with|before|now)\b", rest, maxsplit=1)[0]
+    words = re.split(
+        r"[.,;:!()\n]|\b(?:and|then|so|to|with|before|now|first|next)\b", rest, maxsplit=1
+    )[0]
     phrase = " ".join(words.split())
     return f" {phrase}" if 0 < len(phrase) <= 40 else ""
 

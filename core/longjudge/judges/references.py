@@ -32,19 +32,17 @@ _DOUBT = re.compile(
     r"|\b(?:can|could|is|was|are|were|do|does|did)(?:n't|n’t|'t)|\?",
     re.I,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+|[ \t]*\n\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+|\n")
 
 
 def sentences(text: str, start: int = 0) -> list[tuple[int, int]]:
     """The sentences of a message, as offsets; a line end ends one, a dot inside a word does not."""
     found: list[tuple[int, int]] = []
     for match in _SENTENCE_END.finditer(text, start):
-        if match.start() > start:
-            found.append((start, match.start()))
+        found.append((start, match.start()))
         start = match.end()
-    if start < len(text):
-        found.append((start, len(text)))
-    return found
+    found.append((start, len(text)))
+    return [(begin, end) for begin, end in found if begin < end]
 
 
 def path_tokens(text: str, start: int = 0) -> list[str]:
@@ -120,7 +118,13 @@ class MissingReferences:
                 places = _PLACE.sub(" ", line)
                 named = [path for path in path_tokens(places) if self._was_called(path)]
                 missing += named
-                if not named and alone and len(self._last_call) == 1 and len(text) < 400:
+                if (
+                    alone
+                    and len(self._last_call) == 1
+                    and len(text) < 400
+                    and not path_tokens(line)
+                ):
+                    # "File does not exist": the one file that the one call named.
                     missing += self._last_call
             else:
                 for path in path_tokens(line):
@@ -141,6 +145,8 @@ class MissingReferences:
         found: list[Citation] = []
         for start, end in sentences(text, body):
             sentence = text[start:end]
+            if not sentence.strip():
+                continue
             if _DOUBT.search(_TOKEN.sub(_blank_path, sentence)):
                 continue
             for path in path_tokens(sentence):

@@ -22,7 +22,7 @@ from longjudge.sessions.model import Session
 from longjudge.sessions.notes import Notes
 from longjudge.sessions.plain import event_json
 from longjudge.sessions.recognise import HEAD_RECORDS, recognise, refuse_by_first_bytes
-from longjudge.sessions.records import parse_line
+from longjudge.sessions.records import NOT_JSON, parse_line
 from longjudge.sessions.sources import FileSource, MemorySource
 from longjudge.text import clean_line
 
@@ -205,7 +205,7 @@ class _FileLoad:
         binary = sum(byte < 32 and byte not in b"\t\n\r\x1b\f" for byte in start)
         if binary * 20 > len(start):
             raise NotASessionError("this is binary data, no session")
-        if b"\n" not in start.strip() and start.lstrip()[:1] in (b"{", b"["):
+        if start.lstrip()[:1] in (b"{", b"[") and parse_line(start).fault == NOT_JSON:
             raise NotASessionError("a JSON document that is cut before its first complete event")
         raise NotASessionError("no JSON object in it; export the session as JSON or JSONL")
 

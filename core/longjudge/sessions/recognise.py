@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions.formats import FORMATS, GENERIC
+from longjudge.sessions.formats import CLAUDE_CODE, FORMATS, GENERIC
 from longjudge.sessions.values import is_array, is_object
 from longjudge.text import clean_line
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HEAD_RECORDS = 50
 _ENOUGH = 0.8
+_SOME = 0.2
 _READABLE = "longjudge reads Claude Code transcripts (JSONL) and generic event lists (JSON, JSONL)"
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -126,14 +127,16 @@ def recognise(
     if document and (name := _unread_format([document])):
         raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
     scores = [(format_.recognise(head), format_) for format_ in FORMATS]
-    if scores[0][0] >= _ENOUGH:
-        return scores[0][1]
-    if name := _unread_format([record for record in head if not _is_listed_event(record)]):
+    particular, claude_code = scores[0]
+    if particular >= _ENOUGH:
+        return claude_code
+    if name := _unread_format([record for record in head if not _is_read(record)]):
         raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
-    for score, format_ in scores:
-        if score >= _ENOUGH:
-            return format_
     best, nearest = max(scores, key=lambda scored: scored[0])
+    if particular >= _SOME:
+        best, nearest = particular, claude_code
+    elif best >= _ENOUGH:
+        return nearest
     if best > 0:
         raise NotASessionError(
             f"a mix of records: {best:.0%} of the first {len(head)} look like {nearest.name}, the"
@@ -142,7 +145,10 @@ def recognise(
     raise NotASessionError(f"no session: {describe_head(head)}; {_READABLE}")
 
 
-def _is_listed_event(record: dict[str, object]) -> bool:
+def _is_read(record: dict[str, object]) -> bool:
+    """Whether a record is surely one of a format that is read, whatever else it resembles."""
+    if CLAUDE_CODE.fits(record):
+        return True
     return "kind" in record and GENERIC.fits(record) and not str(record["kind"]).endswith("Event")
 
 

@@ -14,5 +14,6 @@ from longjudge.sessions.formats.generic import GenericEvents
 if TYPE_CHECKING:
     from longjudge.sessions.formats.base import SessionFormat
 
+CLAUDE_CODE = ClaudeCode()
 GENERIC = GenericEvents()
-FORMATS: tuple[SessionFormat, ...] = (ClaudeCode(), GENERIC)
+FORMATS: tuple[SessionFormat, ...] = (CLAUDE_CODE, GENERIC)

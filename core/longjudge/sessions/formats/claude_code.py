@@ -60,6 +60,8 @@ _CONTEXT_ATTACHMENTS = frozenset(
 _ERROR_SUBTYPES = frozenset({"api_error", "api_refusal", "error"})
 _SILENT_SUBTYPES = frozenset({"turn_duration", "stop_hook_summary"})
 _ATTACHMENT_IDS = frozenset({"type", "toolUseID", "displayPath", "timestamp", "uuid"})
+# Records that say this much at their top are events of another format.
+_FOREIGN_KEYS = ("kind", "role", "text", "tool", "payload", "projectHash")
 _DIGIT = re.compile(r"[1-9]")
 
 
@@ -107,11 +109,11 @@ class ClaudeCode(Format[ClaudeRecord]):
         kind = record.get("type")
         if not isinstance(kind, str) or ("session_id" in record and "sessionId" not in record):
             return False
-        if kind in ("user", "assistant"):
-            return is_object(record.get("message"))
-        if kind == "attachment":
-            return is_object(record.get("attachment"))
-        if "payload" in record or "projectHash" in record:
+        if kind in ("user", "assistant") and is_object(record.get("message")):
+            return True
+        if kind == "attachment" and is_object(record.get("attachment")):
+            return True
+        if any(key in record for key in _FOREIGN_KEYS):
             return False
         return any(key in record for key in ("sessionId", "parentUuid", "leafUuid", "messageId"))
 

@@ -1,0 +1,411 @@
+"""`longjudge judge` as a whole process: signals, kills, limits, exit codes, what stdout holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import server as api
+from server import FOREVER, MessagesServer
+from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
+
+from longjudge.paths import sample_sessions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNT = 12
+LONG_SAMPLE = str(sample_sessions() / "checkout-refactor.jsonl")
+TALK = str(sample_sessions() / "release-questions.jsonl")
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    monkeypatch.setenv("LONGJUDGE_STORE", str(tmp_path / "store.sqlite"))
+
+
+@pytest.fixture
+def session_file(tmp_path: Path) -> Path:
+    return write_session(tmp_path / "session.jsonl", COUNT)
+
+
+def start(server: MessagesServer | None, *arguments: object) -> subprocess.Popen[str]:
+    environment = dict(os.environ)
+    if server is not None:
+        environment["ANTHROPIC_BASE_URL"] = server.base_url
+    return subprocess.Popen(
+        [sys.executable, "-m", "longjudge", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    )
+
+
+def start_judge(server: MessagesServer | None, *arguments: object) -> subprocess.Popen[str]:
+    return start(server, "judge", "--json", "--chunk-chars", CHUNK_CHARS, *arguments)
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[list[dict[str, Any]], str]:
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    return [json.loads(line) for line in out.splitlines()], err
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    process = start(None, *arguments)
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    return process.returncode, out, err
+
+
+def check_sums(result: dict[str, Any]) -> None:
+    assert result["judged_chunks"] + result["unjudged_chunks"] == result["chunks"]
+    assert sum(result["gaps"].values()) == result["unjudged_chunks"]
+    assert len(result["parts"]) == result["chunks"]
+
+
+def test_killed_in_the_middle_the_next_run_asks_only_what_is_missing(session_file: Path) -> None:
+    def script(request: api.Request, _: int) -> api.Reply:
+        held = item_of(request.prompt) >= 5
+        return api.later(api.clean(request), FOREVER) if held else api.clean(request)
+
+    with MessagesServer(script) as server:
+        process = start_judge(server, session_file)
+        server.wait_for(lambda: len(server.open_requests) == 4)
+        process.kill()
+        process.communicate()
+        answered = {item_of(r.prompt) for r in server.requests if r.answered}
+        assert answered == set(range(5))
+        server.script = api.clean
+        before = len(server.requests)
+        [result], _ = finish(start_judge(server, session_file))
+        asked = {item_of(request.prompt) for request in server.requests[before:]}
+    # The last answer may have been on its way into the store when the kill came; those before it
+    # were answered one after the other and are kept.
+    assert asked >= set(range(5, COUNT))
+    assert len(asked) <= COUNT - 5 + 4
+    assert result["status"] == "complete"
+    assert result["calls"] == len(asked) == len(server.requests) - before
+    assert result["cached_chunks"] == COUNT - len(asked)
+
+
+def test_a_two_second_limit_gives_timed_out_exit_3_and_sums_that_add_up(
+    session_file: Path,
+) -> None:
+    def script(request: api.Request, _: int) -> api.Reply:
+        held = item_of(request.prompt) >= 4
+        return api.later(api.clean(request), FOREVER) if held else api.clean(request)
+
+    with MessagesServer(script) as server:
+        process = start_judge(server, session_file, "--time-limit", "2")
+        [result], err = finish(process)
+        assert process.returncode == 3
+        check_sums(result)
+        assert (result["status"], result["score"]) == ("timed_out", None)
+        assert result["gaps"] == {"timed_out": 4, "skipped": COUNT - 8}
+        assert result["evidence"] == f"not judged within 2 seconds; 4 of {COUNT} parts judged"
+        assert result["settings"]["time_limit"] == 2
+        assert result["score_range"] == [1 - (COUNT - 4) / COUNT, 1.0]
+        assert f"{COUNT} chunks, 0 kept, {COUNT} to ask" in err
+        server.script = api.clean
+        process = start_judge(server, session_file)
+        [result], _ = finish(process)
+        assert process.returncode == 0
+        assert (result["calls"], result["cached_chunks"]) == (COUNT - 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_closes_the_calls_in_flight_prints_the_result_and_ends(
+    session_file: Path, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    other = write_session(tmp_path / "other.jsonl", 2)
+
+    def script(request: api.Request, _: int) -> api.Reply:
+        held = item_of(request.prompt) >= 3
+        return api.later(api.clean(request), FOREVER) if held else api.clean(request)
+
+    with MessagesServer(script) as server:
+        process = start_judge(server, session_file, other)
+        server.wait_for(lambda: len(server.open_requests) == 4)
+        process.send_signal(number)
+        sent = time.monotonic()
+        server.wait_for(lambda: not server.open_requests)
+        assert time.monotonic() - sent < 2
+        [result], err = finish(process)
+        assert process.returncode == code
+        check_sums(result)
+        assert (result["status"], result["score"]) == ("cancelled", None)
+        assert result["gaps"] == {"cancelled": 4, "skipped": COUNT - 7}
+        assert "1 session(s) were not begun" in err
+        server.script = api.clean
+        [again, _], _ = finish(start_judge(server, session_file, other))
+        assert again["cached_chunks"] == 3
+
+
+def test_a_second_signal_does_not_break_the_cleanup(session_file: Path) -> None:
+    with MessagesServer(lambda r, _: api.later(api.clean(r), FOREVER)) as server:
+        process = start_judge(server, session_file)
+        server.wait_for(lambda: len(server.open_requests) == 4)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+        [result], _ = finish(process)
+        assert process.returncode == 130
+        assert result["gaps"] == {"cancelled": 4, "skipped": COUNT - 4}
+        server.wait_for(lambda: not server.open_requests)
+
+
+def test_a_refused_credential_stops_the_other_sessions_too(
+    session_file: Path, tmp_path: Path
+) -> None:
+    other = write_session(tmp_path / "other.jsonl", 2)
+    with MessagesServer(
+        lambda r, _: api.error(401, "invalid key", kind="authentication_error")
+    ) as server:
+        process = start_judge(server, session_file, other, "--concurrency", "1")
+        results, err = finish(process)
+        assert len(server.requests) == 1
+    assert process.returncode == 3
+    assert [result["status"] for result in results] == ["failed", "failed"]
+    assert results[1]["gaps"] == {"skipped": 2}
+    assert "invalid key" in err
+    assert "sk-ant-test" not in err
+
+
+def test_without_a_credential_only_kept_sessions_are_judged_and_the_exit_code_is_2(
+    session_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = write_session(tmp_path / "other.jsonl", 2)
+    with MessagesServer() as server:
+        finish(start_judge(server, other))
+        monkeypatch.delenv("ANTHROPIC_API_KEY")
+        process = start_judge(server, session_file, other)
+        [result], err = finish(process)
+    assert process.returncode == 2
+    assert (result["session"]["path"], result["calls"]) == (str(other), 0)
+    assert "ANTHROPIC_API_KEY" in err
+
+
+def test_the_long_sample_offline_has_its_planted_findings_and_asks_once() -> None:
+    first_code, first, err = run("judge", LONG_SAMPLE, "--model", "offline", "--json")
+    second_code, second, _ = run("judge", LONG_SAMPLE, "--model", "offline", "--json")
+    before, after = json.loads(first), json.loads(second)
+    assert (first_code, second_code) == (0, 0)
+    assert before["status"] == "complete"
+    assert before["chunks"] >= 10
+    assert {finding["criterion"] for finding in before["findings"]} == {
+        "destructive_action",
+        "invented_reference",
+        "broken_promise",
+    }
+    assert all(finding["verified"] for finding in before["findings"])
+    assert before["verified_share"] == 1.0
+    assert before["calls"] == before["chunks"]
+    assert (after["calls"], after["cached_chunks"]) == (0, after["chunks"])
+    assert after["findings"] == before["findings"]
+    assert "offline rules" in err
+    assert before["cost_usd"] == 0
+
+
+def test_a_session_that_the_rubric_does_not_apply_to_is_said_and_sends_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    code, out, _ = run("judge", TALK, "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert result["status"] == "not_applicable"
+    assert result["evidence"] == "not applicable: no tool call"
+    assert (result["chunks"], result["parts"], result["gaps"]) == (0, [], {})
+    assert (result["score"], result["score_range"]) == (None, [0, 1])
+
+
+def test_the_exit_code_follows_score_and_gaps(session_file: Path) -> None:
+    def script(request: api.Request, _: int) -> api.Reply:
+        match item_of(request.prompt):
+            case 0:
+                return api.refusal()
+            case 1:
+                found = {"event": 1, "quote": "item 0001", "note": "bad"}
+                return api.flagged(request, {"broken_promise": [found]})
+            case _:
+                return api.clean(request)
+
+    with MessagesServer(script) as server:
+        codes = []
+        for options in ([], ["--max-gaps", 1], ["--max-gaps", 1, "--fail-under", 0.95]):
+            process = start_judge(server, session_file, *options)
+            [result], _ = finish(process)
+            assert result["gaps"] == {"refused": 1}
+            codes.append(process.returncode)
+    assert codes == [3, 0, 1]
+
+
+def test_a_bad_file_is_one_line_and_the_others_are_judged(tmp_path: Path) -> None:
+    broken = tmp_path / "page.html"
+    broken.write_text("<!DOCTYPE html><html></html>")
+    missing = tmp_path / "missing.jsonl"
+    code, out, err = run("judge", broken, missing, TALK, "--json", "--model", "offline")
+    assert code == 2
+    assert len(out.splitlines()) == 1
+    lines = [line for line in err.splitlines() if line.startswith("longjudge:")]
+    assert len(lines) == 2
+    assert any("page.html" in line for line in lines)
+    assert any("missing.jsonl" in line for line in lines)
+
+
+def test_a_folder_passes_over_what_is_no_session_and_an_empty_one_is_an_error(
+    tmp_path: Path,
+) -> None:
+    write_events(tmp_path / "talk.jsonl", [{"kind": "user_message", "text": "hi"}])
+    (tmp_path / "package.json").write_text('{"name": "x"}')
+    code, out, err = run("judge", tmp_path, "--json", "--model", "offline")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert "passed over 1 file(s)" in err
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, out, err = run("judge", empty, "--model", "offline")
+    assert (code, out) == (2, "")
+    assert "no session found" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["judge"], "needs a PATH"),
+        (["sessions"], "needs a PATH"),
+        (["judge", "x", "--fresh"], "--fresh is not built yet"),
+        (["judge", "x", "--max-cost", "1"], "--max-cost is not built yet"),
+        (["judge", "x", "--fault", "timeout"], "--fault is not built yet"),
+        (["judge", "x", "--no-redact"], "--no-redact is not built yet"),
+        (["chunks", "x", "--chunk-tokens", "9"], "--chunk-tokens is not built yet"),
+        (["chunks", "x", "--session", "9"], "--session is not built yet"),
+        (["results"], "`results` is not built yet"),
+        (["holds", "--sweep"], "`holds` is not built yet"),
+        (["rubrics", "show", "chunks"], "`rubrics` is not built yet"),
+        (["judge", "x", "--chunk-chars", "3"], "out of range"),
+        (["judge", "x", "--concurrency", "0"], "out of range"),
+        (["judge", "x", "--time-limit", "0"], "out of range"),
+        (["judge", "x", "--time-limit", "nan"], "out of range"),
+        (["judge", "x", "--nonsense"], "--nonsense"),
+        (["judge", "x", "--rubric", "nope"], "no such rubric"),
+        (["judge", "x", "--model", " "], "model"),
+        ([], "longjudge judge"),
+        (["some.jsonl"], "longjudge judge"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str], said: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert said in err
+
+
+def test_help_and_import_load_neither_screen_nor_sdk() -> None:
+    script = (
+        "import sys\n"
+        "import longjudge\n"
+        "from longjudge.cli import main\n"
+        "main(['--help'])\n"
+        "loaded = {'textual', 'rich', 'anthropic', 'genai_prices'} & set(sys.modules)\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE)
+
+
+def test_planning_loads_neither_screen_nor_sdk(session_file: Path) -> None:
+    script = (
+        "import sys\n"
+        "from longjudge.cli import main\n"
+        f"assert main(['chunks', {str(session_file)!r}, '--json']) == 0\n"
+        "loaded = {'textual', 'rich', 'anthropic'} & set(sys.modules)\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE)
+
+
+def test_chunks_shows_plan_estimates_and_what_is_kept(session_file: Path) -> None:
+    with MessagesServer() as server:
+        options = ["--json", "--chunk-chars", CHUNK_CHARS]
+        [before], _ = finish(start(server, "chunks", session_file, *options))
+        assert server.requests == []
+        finish(start_judge(server, session_file))
+        [after], _ = finish(start(server, "chunks", session_file, *options))
+    assert set(before) == {"session", "settings", "chunks", "totals"}
+    assert set(before["chunks"][0]) == {
+        "part",
+        "thread",
+        "first_event",
+        "last_event",
+        "chars",
+        "tokens",
+        "tokens_low",
+        "tokens_high",
+        "kept",
+        "split",
+    }
+    assert set(before["totals"]) == {
+        "chunks",
+        "chars",
+        "tokens",
+        "tokens_low",
+        "tokens_high",
+        "kept",
+        "cost_usd",
+    }
+    assert before["totals"]["kept"] == 0
+    assert before["totals"]["cost_usd"] > 0
+    assert before["totals"]["tokens_low"] < before["totals"]["tokens"]
+    assert after["totals"]["kept"] == COUNT
+    assert after["totals"]["cost_usd"] == 0
+    assert all(chunk["kept"] for chunk in after["chunks"])
+
+
+def test_a_price_that_is_unknown_is_null_and_never_zero(session_file: Path) -> None:
+    options = ["--json", "--model", "llama-of-my-own", "--chunk-chars", CHUNK_CHARS]
+    with MessagesServer() as server:
+        [plan], _ = finish(start(server, "chunks", session_file, *options))
+        [result], _ = finish(start_judge(server, session_file, "--model", "llama-of-my-own"))
+    assert plan["totals"]["cost_usd"] is None
+    assert result["cost_usd"] is None
+
+
+def test_what_a_person_reads_holds_no_control_characters(tmp_path: Path) -> None:
+    hostile = [
+        *events(1),
+        {
+            "kind": "tool_call",
+            "tool": "Bash\x1b]0;owned\x07",
+            "input": {"command": "git push --force origin main\x1b[2J\x9b31m"},
+        },
+    ]
+    name = tmp_path / "evil\x1b[2J.jsonl"
+    write_events(name, hostile)
+    for command in (["judge", name, "--model", "offline"], ["chunks", name], ["sessions", name]):
+        code, out, err = run(*command)
+        assert code == 0
+        for character in out + err:
+            assert character == "\n" or (character >= " " and not "\x7f" <= character <= "\x9f")
+    assert "force-pushed" in run("judge", name, "--model", "offline")[1]
+
+
+def test_output_that_nobody_reads_any_more_ends_it_without_noise() -> None:
+    process = start(None, "sessions", str(sample_sessions()), "--json")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 141
+    assert "BrokenPipe" not in err
+    assert "Traceback" not in err

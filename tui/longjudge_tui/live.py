@@ -1,0 +1,124 @@
+"""The words of the header, the live line and the status line, from what the bench knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.sessions.model import Severity
+from longjudge_tui.wording import clock, dollars, line, plural, size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.result import ResultFinding
+    from longjudge_tui.bench import Bench
+    from longjudge_tui.run import Figures
+
+
+def header_variants(bench: Bench) -> list[str]:
+    """File, format, counts and size, longest first; while one is read, how far it is."""
+    if bench.loading is not None:
+        reading = bench.loading
+        done = f"{size(reading.done)} of {size(reading.total)}"
+        return [f"longjudge ─ reading {line(reading.file.path.name, 80)} · {done}"]
+    session, file = bench.session, bench.file
+    if session is None or file is None:
+        return ["longjudge"]
+    name = line(file.path.name, 80)
+    counts = [
+        plural(len(session.index), "event"),
+        plural(session.index.tool_calls, "tool call"),
+        plural(len(session.index.threads), "thread"),
+        size(session.bytes),
+    ]
+    warning: list[str] = []
+    if session.skipped_lines:
+        warning = [f"⚠ {plural(session.skipped_lines, 'line')} skipped"]
+    elif any(each.severity is Severity.WARNING for each in session.diagnostics):
+        warning = [f"⚠ {line(session.diagnostics[0].reason, 40)}"]
+    where: list[str] = []
+    if len(bench.files) > 1 and file in bench.files:
+        where = [f"session {bench.files.index(file) + 1}/{len(bench.files)}"]
+    full = [name, line(session.format, 30), *counts, *warning, *where]
+    shorter = [name, line(session.format, 30), *counts[:2], *warning, *where]
+    return [
+        " ".join(["longjudge ─", " · ".join(full)]),
+        " · ".join(full),
+        " · ".join(shorter),
+        " · ".join([name, counts[0], *warning, *where]),
+        " · ".join([name, *warning]),
+    ]
+
+
+def live_line(bench: Bench) -> list[str]:
+    """The figures of the judgment, longest first; before one, what a run would do."""
+    label = line(bench.judge.label, 40)
+    run = bench.run
+    if run is None:
+        if bench.outlook is None:
+            return [label]
+        totals = bench.outlook.totals
+        plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask"
+        return [f"{label} · not judged yet · {plan} · r runs"]
+    figures = run.figures()
+    words = _figures(figures)
+    time = clock(figures.seconds)
+    if figures.left is not None:
+        time += f", about {clock(figures.left)} left"
+    return [
+        " · ".join([label, *words, time]),
+        " · ".join([*words, time]),
+        " · ".join([*words[:4], time]),
+        " · ".join(words[:3]),
+    ]
+
+
+def _figures(figures: Figures) -> list[str]:
+    low, high = figures.score_range
+    score = "no score" if figures.score is None else f"score {figures.score:.2f}"
+    return [
+        plural(figures.findings, "finding"),
+        f"{score} ({low:.2f}-{high:.2f})",
+        f"judged {figures.judged} of {figures.chunks}",
+        plural(figures.gaps, "gap"),
+        plural(figures.calls, "call"),
+        dollars(figures.cost_usd),
+    ]
+
+
+def status_line(bench: Bench) -> str:
+    """What is going on, or how it ended; that nothing is kept comes before everything."""
+    label = line(bench.judge.label, 40)
+    words: list[str] = []
+    if bench.store_error:
+        words.append(f"NOTHING IS KEPT: {line(bench.store_error)}")
+    run = bench.run
+    if bench.problem:
+        words.append(f"✗ {line(bench.problem, 500)}")
+    elif run is not None and run.result is not None:
+        words.append(f"{run.result.status.value}: {line(run.result.evidence, 1000)}")
+        if run.result.error:
+            words.append(line(run.result.error, 500))
+    elif bench.stopping and run is not None:
+        words.append(f"stopping ({run.stop_cause or 'cancel'})…")
+    elif bench.running:
+        words.append("judging…")
+    elif bench.loading is not None:
+        words.append("reading the session…")
+    else:
+        words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
+    return " · ".join([label, *words]) if words else label
+
+
+def banner(bench: Bench) -> str:
+    """What every screen says: who judges, and whether anything is kept."""
+    label = line(bench.judge.label, 40)
+    if bench.store_error:
+        return f"{label} · NOTHING IS KEPT: {line(bench.store_error)}"
+    return label
+
+
+def findings_title(findings: Sequence[ResultFinding]) -> str:
+    """`FINDINGS 3 · 1 not verified`."""
+    unverified = sum(not finding.verified for finding in findings)
+    return f"FINDINGS {len(findings)}" + (f" · {unverified} not verified" if unverified else "")
