@@ -1,7 +1,7 @@
 """Whole JSON documents: where each element of the one array that matters begins and ends.
 
-The array may be the document itself, or stand in it under a name such as `events`. A sound
-document is split by the fast decoder; a cut one gives up its complete elements.
+The array may be the document itself, or stand in it under a name such as `events`. A small sound
+array is split by the fast decoder; any other is walked, and gives up its complete elements.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SPACE_BYTES = re.compile(rb"[ \t\r\n]*")
 _SMALL = 100_000
+_FAST_BYTES = 16 << 20
 
 _raw_array = msgspec.json.Decoder(list[msgspec.Raw])
 _patient = json.JSONDecoder(strict=False, parse_constant=str)
@@ -48,7 +49,9 @@ def read_document(data: bytes) -> Document | None:
     start = len(_BOM) if data.startswith(_BOM) else 0
     start = _skip(data, start)
     if data[start : start + 1] == b"[":
-        return _sound_array(data, start) or _salvaged(data, start, Document())
+        # The fast decoder holds the interpreter for the whole document; a large one is walked.
+        fast = _sound_array(data, start) if len(data) <= _FAST_BYTES else None
+        return fast or _salvaged(data, start, Document())
     if data[start : start + 1] == b"{":
         return _wrapped(data, start)
     return None
@@ -165,7 +168,7 @@ def _walk_array(text: str, position: int, document: Document) -> int:
 
 
 def _salvaged(data: bytes, start: int, document: Document) -> Document:
-    """The complete elements of an array that is cut or damaged."""
+    """The complete elements of an array, one after the other, whatever follows them."""
     text = data.decode("latin-1")
     try:
         end = _after_space(text, _walk_array(text, start, document))

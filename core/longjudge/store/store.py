@@ -25,7 +25,7 @@ from longjudge.text import clean_line
 from longjudge.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from pathlib import Path
 
     from longjudge.judges.base import Usage
@@ -86,13 +86,17 @@ class Store:
         problem = await asyncio.to_thread(_make_file, path)
         if problem is None:
             try:
-                return cls(path, await _connect(path, f"file:{_quoted(path)}?mode=rw"), None)
+                return cls(
+                    path,
+                    await _connect(path, f"file:{_quoted(path)}?mode=rw", _prepare_to_write),
+                    None,
+                )
             except sqlite3.OperationalError as error:
                 problem = str(error)
         if await asyncio.to_thread(path.is_file):
             with contextlib.suppress(sqlite3.OperationalError):
-                return cls(path, await _connect_read_only(path), problem)
-        return cls(path, await _connect(path, ":memory:"), problem)
+                return await cls._open_existing(path, problem)
+        return await cls._open_empty(path, problem)
 
     @classmethod
     async def open_to_read(cls, path: Path) -> Store:
@@ -101,15 +105,25 @@ class Store:
         Raises:
             StoreError: as for `open`.
         """
-        if await asyncio.to_thread(path.is_file):
-            try:
-                return cls(path, await _connect_read_only(path), "opened to read")
-            except sqlite3.OperationalError as error:
-                raise StoreError(
-                    f"{clean_line(str(path))}: cannot be read as a store ({error}); check the"
-                    " file's permissions, or name another with --store"
-                ) from error
-        return cls(path, await _connect(path, ":memory:"), "opened to read")
+        read_only = "opened to read"
+        if not await asyncio.to_thread(_has_content, path):
+            return await cls._open_empty(path, read_only)
+        try:
+            return await cls._open_existing(path, read_only)
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"{clean_line(str(path))}: cannot be read as a store ({error}); check the file's"
+                " permissions, or name another with --store"
+            ) from error
+
+    @classmethod
+    async def _open_existing(cls, path: Path, problem: str) -> Store:
+        uri = f"file:{_quoted(path)}?mode=ro"
+        return cls(path, await _connect(path, uri, _prepare_to_read), problem)
+
+    @classmethod
+    async def _open_empty(cls, path: Path, problem: str) -> Store:
+        return cls(path, await _connect(path, ":memory:", _prepare_to_write), problem)
 
     async def kept(self, keys: Sequence[str]) -> dict[str, KeptVerdict]:
         """The verdicts that stand under `keys`."""
@@ -224,62 +238,57 @@ def _make_file(path: Path) -> str | None:
     return None
 
 
-async def _connect(path: Path, uri: str) -> aiosqlite.Connection:
-    """Connect for reading and writing, and bring the schema up to date.
+def _has_content(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+async def _connect(
+    path: Path,
+    uri: str,
+    prepare: Callable[[Path, aiosqlite.Connection], Coroutine[None, None, None]],
+) -> aiosqlite.Connection:
+    """Connect and prepare; whatever goes wrong, the connection's thread is let go.
 
     Raises:
         StoreError: no database, or a newer one.
-        sqlite3.OperationalError: it cannot be written.
+        sqlite3.OperationalError: it cannot be opened this way.
     """
     connection = await aiosqlite.connect(
         uri, uri=uri.startswith("file:"), isolation_level=None, timeout=BUSY_SECONDS
     )
     try:
-        # Several processes may start at once; the busy time-out covers all but the switch to
-        # WAL, which fails at once while another holds the lock, and is tried again later.
-        for attempt in range(50):
-            try:
-                await connection.execute("PRAGMA journal_mode=WAL")
-                break
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or attempt == 49:
-                    raise
-                await asyncio.sleep(0.02 + 0.001 * (os.getpid() % 17))
-        await connection.execute("PRAGMA synchronous=NORMAL")
-        await _migrate(path, connection)
-    except sqlite3.OperationalError:
-        await connection.close()
-        raise
-    except sqlite3.DatabaseError as error:
-        await connection.close()
-        raise _no_database(path, error) from error
-    except BaseException:
-        await connection.close()
+        await prepare(path, connection)
+    except BaseException as error:
+        await asyncio.shield(connection.close())
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+            error, sqlite3.OperationalError
+        ):
+            raise _no_database(path, error) from error
         raise
     return connection
 
 
-async def _connect_read_only(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(
-        f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None, timeout=BUSY_SECONDS
-    )
-    try:
-        version = await _version(connection)
-        if version == 0:
-            # Another process has made the file and not yet its tables.
-            await connection.close()
-            return await _connect(path, ":memory:")
-        _check_version(path, version)
-    except sqlite3.OperationalError:
-        await connection.close()
-        raise
-    except sqlite3.DatabaseError as error:
-        await connection.close()
-        raise _no_database(path, error) from error
-    except BaseException:
-        await connection.close()
-        raise
-    return connection
+async def _prepare_to_write(path: Path, connection: aiosqlite.Connection) -> None:
+    # Several processes may start at once; the busy time-out covers all but the switch to WAL,
+    # which fails at once while another holds the lock, and is tried again later.
+    for attempt in range(50):
+        try:
+            await connection.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or attempt == 49:
+                raise
+            await asyncio.sleep(0.02 + 0.001 * (os.getpid() % 17))
+    await connection.execute("PRAGMA synchronous=NORMAL")
+    await _migrate(path, connection)
+
+
+async def _prepare_to_read(path: Path, connection: aiosqlite.Connection) -> None:
+    version = await _version(connection)
+    _check_version(path, version)
+    if version == 0:
+        # Another process has made the file and not yet its tables.
+        raise sqlite3.OperationalError("it has no tables yet")
 
 
 def _no_database(path: Path, error: Exception) -> StoreError:
