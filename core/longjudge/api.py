@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
-from longjudge.errors import UsageError
-from longjudge.judges.make import make_judge
+from longjudge.judges.make import chosen_model, make_judge
 from longjudge.judgment import Judgment
 from longjudge.paths import refuse_configuration, store_path
-from longjudge.rubric import DEFAULT_RUBRIC, Rubric, load_rubric
+from longjudge.rubric import Rubric, load_rubric
 from longjudge.sessions import load_session, session_from_events
 from longjudge.settings import (
     DEFAULT_CONCURRENCY,
-    DEFAULT_MODEL,
+    DEFAULT_RUBRIC,
     DEFAULT_TIME_LIMIT,
     Settings,
 )
@@ -29,18 +28,6 @@ if TYPE_CHECKING:
 
     from longjudge.result import Result
     from longjudge.sessions import Session
-
-
-def chosen_model(option: str | None) -> str:
-    """The model to ask: the option, else `JUDGE_MODEL`, else the default.
-
-    Raises:
-        UsageError: it is blank or holds a control character.
-    """
-    model = option if option is not None else os.environ.get("JUDGE_MODEL") or DEFAULT_MODEL
-    if not model.strip() or not model.isprintable() or model != model.strip():
-        raise UsageError("the model's name is blank or holds white space; name one with --model")
-    return model
 
 
 async def open_session(

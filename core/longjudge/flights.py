@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from longjudge.store import KeptVerdict
 
@@ -29,7 +29,7 @@ class Flights:
         self._judgments = 0
 
     @contextmanager
-    def judging(self) -> Iterator[Flights]:
+    def judging(self) -> Generator[Flights]:
         """A judgment is running; verdicts that arrive meanwhile stay to be had."""
         self._judgments += 1
         try:

@@ -21,7 +21,6 @@ from longjudge.errors import RubricError
 from longjudge.text import clean_line
 
 MAX_RUBRIC_BYTES = 100_000
-DEFAULT_RUBRIC = "chunks"
 
 _Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 

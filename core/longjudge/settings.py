@@ -8,6 +8,7 @@ from longjudge.chunks import DEFAULT_CHUNK_CHARS, check_chunk_chars
 from longjudge.errors import UsageError
 
 DEFAULT_MODEL = "claude-haiku-5-5"
+DEFAULT_RUBRIC = "chunks"
 DEFAULT_CONCURRENCY = 4
 MAX_CONCURRENCY = 256
 DEFAULT_TIME_LIMIT = 600.0

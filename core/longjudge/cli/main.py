@@ -1,4 +1,7 @@
-"""Parses the command line and turns every expected error into one line and exit code 2."""
+"""Parses the command line and turns every expected error into one line and exit code 2.
+
+What a command needs is imported when it runs, so that `--help` and the listing start at once.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from longjudge.cli import options
-from longjudge.cli.chunks import show_chunks
-from longjudge.cli.judge import judge_paths
-from longjudge.cli.sessions import list_sessions
 from longjudge.errors import LongjudgeError, UsageError
-from longjudge.launch import AppRequest, start_app
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -56,6 +55,8 @@ def _longjudge() -> None:
 @options.unbuilt(options.UNBUILT_EVERYWHERE)
 def _app(paths: tuple[str, ...], judging: options.Judging) -> int:
     """Open the app."""
+    from longjudge.launch import AppRequest, start_app
+
     request = AppRequest(
         paths=tuple(Path(path) for path in paths),
         model=judging.model or os.environ.get("JUDGE_MODEL") or None,
@@ -71,6 +72,8 @@ def _app(paths: tuple[str, ...], judging: options.Judging) -> int:
 @options.json_output
 def _sessions(paths: tuple[str, ...], as_json: bool) -> int:
     """List sessions, longest first: one row (or JSON line) each."""
+    from longjudge.cli.sessions import list_sessions
+
     return list_sessions(paths, as_json=as_json)
 
 
@@ -81,6 +84,8 @@ def _sessions(paths: tuple[str, ...], as_json: bool) -> int:
 @options.unbuilt(options.UNBUILT_EVERYWHERE)
 def _chunks(paths: tuple[str, ...], judging: options.Judging, as_json: bool) -> int:
     """Show the plan with token and price estimates; asks nobody."""
+    from longjudge.cli.chunks import show_chunks
+
     return show_chunks(paths, judging, as_json=as_json)
 
 
@@ -110,6 +115,8 @@ def _judge(
     max_gaps: int,
 ) -> int:
     """Judge sessions: results on stdout as they finish, progress and estimate on stderr."""
+    from longjudge.cli.judge import judge_paths
+
     return judge_paths(paths, judging, as_json=as_json, fail_under=fail_under, max_gaps=max_gaps)
 
 

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, ParamSpec
 import click
 
 from longjudge import paths as file_paths
-from longjudge.api import chosen_model
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
 from longjudge.errors import UsageError
-from longjudge.judges.make import make_judge
-from longjudge.rubric import DEFAULT_RUBRIC, Rubric, load_rubric
 from longjudge.settings import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MODEL,
+    DEFAULT_RUBRIC,
     DEFAULT_TIME_LIMIT,
     Settings,
 )
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.judges.base import Judge
+    from longjudge.rubric import Rubric
 
     P = ParamSpec("P")
     Command = Callable[..., int]
@@ -62,10 +61,14 @@ class Judging:
 
     def load_rubric(self) -> Rubric:
         """The rubric that was named."""
+        from longjudge.rubric import load_rubric
+
         return load_rubric(self.rubric)
 
     def make_judge(self) -> Judge:
         """The judge that was named; option beats environment."""
+        from longjudge.judges.make import chosen_model, make_judge
+
         file_paths.refuse_configuration()
         return make_judge(chosen_model(self.model), freeze_after_import=True)
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from longjudge.errors import UsageError
 from longjudge.prices import OFFLINE_MODEL
+from longjudge.settings import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from longjudge.judges.base import Judge
+
+
+def chosen_model(option: str | None) -> str:
+    """The model to ask: the option, else `JUDGE_MODEL`, else the default.
+
+    Raises:
+        UsageError: it is blank or holds a control character.
+    """
+    model = option if option is not None else os.environ.get("JUDGE_MODEL") or DEFAULT_MODEL
+    if not model.strip() or not model.isprintable() or model != model.strip():
+        raise UsageError("the model's name is blank or holds white space; name one with --model")
+    return model
 
 
 def make_judge(model: str, *, freeze_after_import: bool = False) -> Judge:

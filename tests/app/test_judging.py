@@ -1,0 +1,258 @@
+"""Judging from the workbench: run, watch, cancel, run out of time, run again, follow a finding."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import pytest
+
+
+def ended(desk):
+    return lambda: desk.bench.run is not None and desk.bench.run.result is not None
+
+
+async def judge_all(desk):
+    await desk.until(lambda: desk.rows("chunks"))
+    await desk.press("r")
+    await desk.until(ended(desk), "the end of the judgment")
+    desk.app.screen.tick()
+    await desk.pilot.pause()
+
+
+async def test_a_run_ends_with_findings_and_says_how_much_was_judged(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30, (4, 17))) as desk:
+        await judge_all(desk)
+        chunks = len(desk.bench.outlook.plan)
+        await desk.sees("FINDINGS 2")
+        assert f"judged {chunks} of {chunks} · 0 gaps · {chunks} calls" in desk.text
+        assert "complete: part " in desk.text
+        states = [row.split()[-1] for row in desk.rows("chunks")]
+        assert len(states) == chunks
+        assert sum("⚑ flagged" in row for row in desk.rows("chunks")) == 2
+        assert f"{chunks} kept · 0 to ask" in desk.text
+
+
+async def test_the_next_run_takes_everything_from_the_store(open_desk, write_session):
+    path = write_session("a.jsonl", 30, (4,))
+    async with open_desk(path) as desk:
+        await judge_all(desk)
+    async with open_desk(path) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        assert all("● kept" in row for row in desk.rows("chunks"))
+        await judge_all(desk)
+        assert "0 calls" in desk.text
+        assert all("kept" in row for row in desk.rows("chunks"))
+
+
+async def test_running_chunks_show_their_time_and_a_cancel(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        running = [row for row in desk.rows("chunks") if "◐ running" in row]
+        assert len(running) == 4
+        assert all(row.endswith("[cancel]") for row in running)
+        assert any("… queued" in row for row in desk.rows("chunks"))
+        assert "judging…" in desk.text
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+
+
+async def test_one_chunk_is_cancelled_by_key_and_the_others_go_on(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("down", "c")
+        await desk.until(lambda: "✗ gap      cancelled" in desk.rows("chunks")[1])
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+        assert desk.bench.run.result.gaps == {"cancelled": 1}
+        await desk.sees("partial")
+
+
+async def test_one_chunk_is_cancelled_by_a_click(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        row = desk.rows("chunks")[2]
+        assert await desk.pilot.click("#chunks", offset=(len(row) - 3, 2))
+        await desk.until(lambda: "✗ gap      cancelled" in desk.rows("chunks")[2])
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+        assert desk.bench.run.result.gaps == {"cancelled": 1}
+
+
+async def test_the_whole_judgment_is_cancelled(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("x", "x")
+        await desk.sees("stopping (cancel)")
+        await desk.until(ended(desk))
+        await desk.sees("cancelled; 0 of")
+        assert "no score" in desk.text
+        assert desk.bench.run.result.gaps["cancelled"] == 4
+        assert desk.bench.run.result.gaps["skipped"] == len(desk.bench.outlook.plan) - 4
+
+
+async def test_a_run_pressed_while_the_old_one_stops_begins_after_its_end(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        first = desk.bench.run
+        await desk.press("x", "r")
+        desk.judge.gate.set()
+        await desk.until(lambda: desk.bench.run is not first)
+        assert first.result is not None
+        await desk.until(ended(desk))
+        await desk.sees("complete")
+
+
+async def test_half_a_second_shows_a_timeout_and_the_next_run_reuses_what_was_kept(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        chunks = len(desk.bench.outlook.plan)
+        await desk.press("t")
+        await desk.sees("◐ running")
+        await desk.sees("stopping (limit)")
+        await desk.until(ended(desk))
+        await desk.sees("timed_out: not judged within 0.5 seconds")
+        rows = desk.rows("chunks")
+        assert sum("✗ gap      timed_out" in row for row in rows) == 4
+        assert sum("✗ gap      skipped" in row for row in rows) == chunks - 4
+        assert desk.bench.settings.time_limit == 600
+        desk.judge.gate.set()
+        await judge_all(desk)
+        assert desk.bench.run.result.status == "complete"
+        asked = desk.judge.asked
+        await judge_all(desk)
+        assert desk.judge.asked == asked
+        assert f"{chunks} kept · 0 to ask" in desk.text
+
+
+async def test_the_chunk_size_stays_while_a_judgment_is_in_flight(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("plus")
+        await desk.sees("cancel it (x) first")
+        assert desk.bench.settings.chunk_chars == 1000
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+
+
+async def test_a_finding_leads_to_its_chunk_its_event_and_the_highlighted_quote(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 30, (17,))) as desk:
+        await judge_all(desk)
+        await desk.sees("FINDINGS 1")
+        await desk.press("tab", "tab", "enter")
+        await desk.sees("EVENT 17")
+        finding = desk.bench.run.result.findings[0]
+        assert finding.event == 17
+        assert f"EVENTS of part {finding.part}" in desk.text
+        assert "quote verified" in desk.title("detail-title")
+        assert desk.highlighted() == finding.quote
+        assert "⚑" in next(row for row in desk.rows("events") if "17" in row.split("⚑")[0])
+
+
+async def test_a_quote_far_into_a_long_event_is_in_sight(open_desk, tmp_path):
+    path = tmp_path / "far.json"
+    filler = "word " * 40_000
+    path.write_text(
+        '[{"kind": "tool_call", "tool": "Bash", "input": {"command": "echo '
+        + filler
+        + '; git push --force origin main"}}]'
+    )
+    async with open_desk(path, chunk_chars=1_000_000) as desk:
+        await judge_all(desk)
+        await desk.sees("FINDINGS 1")
+        await desk.press("tab", "tab", "enter")
+        await desk.until(lambda: "git push --force" in desk.highlighted())
+        assert desk.app.screen.query_one("#detail").row_count < 400
+
+
+async def test_quitting_without_work_in_flight_asks_nothing(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("ctrl+q")
+        await desk.until(lambda: not desk.app.is_running)
+        assert desk.app.return_code == 0
+
+
+async def test_quitting_with_work_in_flight_asks_once_and_the_same_key_means_yes(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        assert "offline rules" in desk.text
+        await desk.press("escape")
+        await desk.sees("◐ running")
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        await desk.press("ctrl+q")
+        await desk.until(lambda: not desk.app.is_running)
+        assert desk.app.return_code == 0
+
+
+async def test_quitting_works_from_the_help(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.press("question_mark")
+        await desk.sees("KEYS")
+        await desk.press("ctrl+q")
+        await desk.until(lambda: not desk.app.is_running)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of a folder")
+async def test_a_store_that_cannot_be_written_is_said_on_every_screen(
+    open_desk, write_session, tmp_path
+):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    async with open_desk(write_session("a.jsonl", 6, (2,)), store=blocked / "s.sqlite") as desk:
+        await desk.sees("NOTHING IS KEPT")
+        await judge_all(desk)
+        await desk.sees("FINDINGS 1")
+        assert "NOTHING IS KEPT" in desk.text
+        assert "0 kept" in desk.text
+        await desk.press("question_mark")
+        await desk.sees("KEYS")
+        assert "NOTHING IS KEPT" in desk.text
+
+
+async def test_a_store_that_fails_midway_is_said(open_desk, write_session, tmp_path):
+    path = tmp_path / "store.sqlite"
+    async with open_desk(write_session("a.jsonl", 6), store=path) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        with sqlite3.connect(path) as other:
+            other.execute("DROP TABLE verdicts")
+            other.execute(
+                "CREATE VIEW verdicts AS SELECT '' AS key, '' AS verdict, '' AS raw_reply,"
+                " 0 AS disagrees"
+            )
+        other.close()
+        await judge_all(desk)
+        await desk.sees("NOTHING IS KEPT")
+
+
+async def test_a_session_that_changes_under_the_judgment_is_reported(open_desk, write_session):
+    path = write_session("a.jsonl", 30)
+    async with open_desk(path) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        path.write_text(path.read_text().replace("ls", "pwd"))
+        await desk.press("r")
+        await desk.sees("the file changed while it was open")
+        assert not desk.bench.running

@@ -1,0 +1,138 @@
+"""The program on a real pseudo-terminal, with a terminal emulator that shows what a user sees."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pexpect
+import pyte
+import pytest
+
+if TYPE_CHECKING:
+    import signal
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_sessions"
+PATIENCE = 20.0
+
+_MODES_ON = ("\x1b[?1049h", "\x1b[?1000h", "\x1b[?1003h", "\x1b[?1006h")
+
+
+class Terminal:
+    """A child on a pseudo-terminal; `wire` is every byte that it has sent."""
+
+    def __init__(self, arguments, environment, columns=120, rows=40):
+        self.screen = pyte.Screen(columns, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.wire = b""
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "longjudge", *map(str, arguments)],
+            env=environment,
+            dimensions=(rows, columns),
+            timeout=PATIENCE,
+        )
+
+    def pump(self, seconds: float = 0.05) -> bool:
+        """Read what is there; False once the child has closed its end."""
+        try:
+            data = self.child.read_nonblocking(65536, seconds)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.wire += data
+        # The emulator takes private CSI sequences with prefixes it does not know for text.
+        self.stream.feed(_without_unknown(data))
+        return True
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.screen.display)
+
+    def until(self, condition, what: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if condition():
+                return
+            if not self.pump():
+                break
+        assert condition(), f"never: {what}\n{self.text}"
+
+    def sees(self, words: str) -> None:
+        self.until(lambda: words in self.text, f"{words!r} on the screen")
+
+    def quiet(self) -> None:
+        """Read until nothing has come for a moment: the keys sent so far are through."""
+        size = -1
+        while size != len(self.wire):
+            size = len(self.wire)
+            self.pump(0.15)
+
+    def send(self, keys: str) -> None:
+        self.child.send(keys)
+
+    def kill(self, number: signal.Signals) -> None:
+        os.kill(self.child.pid, number)
+
+    def ended(self) -> int:
+        """Wait for the end and return the exit code."""
+        end = time.monotonic() + PATIENCE
+        while self.pump() and time.monotonic() < end:
+            pass
+        self.child.close()
+        assert self.child.signalstatus is None, f"killed by {self.child.signalstatus}"
+        return self.child.exitstatus
+
+    def assert_restored(self) -> None:
+        """The alternate screen is left, the mouse is let go, the cursor is shown."""
+        wire = self.wire.decode("utf-8", "replace")
+        for on in _MODES_ON:
+            if on in wire:
+                assert wire.rindex(on[:-1] + "l") > wire.rindex(on), f"{on[1:]} stays on"
+        assert "\x1b[?1049h" in wire
+        assert wire.rindex("\x1b[?25h") > wire.rindex("\x1b[?25l"), "the cursor stays hidden"
+
+
+def _without_unknown(data: bytes) -> bytes:
+    return re.sub(rb"\x1b\[[<>=?][0-9;$]*[a-zA-Z]", b"", data)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    kept = {
+        name: os.environ[name] for name in ("PATH", "HOME", "USERPROFILE") if name in os.environ
+    }
+    return kept | {
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+        "LONGJUDGE_STORE": str(tmp_path / "store.sqlite"),
+    }
+
+
+@pytest.fixture
+def open_terminal(environment):
+    opened = []
+
+    def start(*arguments, columns=120, rows=40):
+        terminal = Terminal(arguments, environment, columns, rows)
+        opened.append(terminal)
+        return terminal
+
+    yield start
+    for terminal in opened:
+        terminal.child.close(force=True)
+
+
+@pytest.fixture
+def long_sample():
+    return SAMPLES / "checkout-refactor.jsonl"
+
+
+@pytest.fixture
+def hostile_sample():
+    return SAMPLES / "hostile.jsonl"

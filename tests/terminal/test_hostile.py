@@ -1,0 +1,98 @@
+"""Nothing that a session says reaches the terminal as anything but text."""
+
+from __future__ import annotations
+
+import json
+import re
+
+# The sequences that the toolkit sends of its own: cursor, colours, modes, queries, window size.
+# OSC and DCS are none of them.
+_OWN = re.compile(
+    r"\x1b(?:"
+    r"\[[0-9;:]*m"
+    r"|\[[0-9;]*[HABCDJK]"
+    r"|\[\?(?:25|1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048)[hl]"
+    r"|\[\?(?:2026|2048)\$p"
+    r"|\[[<>=][0-9;]*[uq]"
+    r"|\[\?[0-9;]*u"
+    r"|\[(?:6n|c|\?6n|14t|16t|18t)"
+    r"|\[8;[0-9]+;[0-9]+t"
+    r"|[78]"
+    r")"
+)
+_ACTS = re.compile(
+    "[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+_PAYLOADS = (b"\x1b]0;", b"\x1b]2;", b"\x1b]8;", b"\x1b]52;", b"\x1b[2J", b"\x1bP", b"\x1b_")
+
+
+def walk(terminal):
+    """Go through every chunk, every event of it, and every page of every text."""
+    terminal.sees("to ask")
+    chunks = int(re.search(r"CHUNKS (\d+)", terminal.text)[1])
+    for _ in range(chunks):
+        terminal.send("\t")
+        terminal.quiet()
+        for _ in range(60):
+            before = terminal.text
+            terminal.send("\x1b[B")
+            terminal.quiet()
+            if terminal.text == before:
+                break
+        terminal.send("\t\t\x1b[F\r\x1b[F\r\x1b[F\t\x1b[B")
+        terminal.quiet()
+
+
+def strings(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from strings(item)
+
+
+def assert_clean(wire: bytes) -> None:
+    text = wire.decode("utf-8")
+    rest = _OWN.sub("", text)
+    left = _ACTS.search(rest)
+    assert left is None, repr(rest[max(0, left.start() - 60) : left.end() + 60])
+
+
+def test_the_sample_holds_what_would_act_on_a_terminal(hostile_sample):
+    records = [json.loads(line) for line in hostile_sample.read_text("utf-8").split("\n") if line]
+    everything = "".join(strings(records))
+    for act in ("\x1b]", "\x1b[", "\x00", "\x07"):
+        assert act in everything
+    assert "[/]" in everything
+    assert "[@click=" in everything
+
+
+def test_no_control_byte_of_a_hostile_session_reaches_the_wire(open_terminal, hostile_sample):
+    terminal = open_terminal("--model", "offline", "--chunk-chars", "60000", hostile_sample)
+    walk(terminal)
+    terminal.send("r")
+    terminal.sees("complete: ")
+    terminal.send("\t\t\r")
+    terminal.quiet()
+    terminal.send("?")
+    terminal.sees("KEYS")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+    terminal.assert_restored()
+    assert_clean(terminal.wire)
+    for payload in _PAYLOADS:
+        assert payload not in terminal.wire
+
+
+def test_a_hostile_file_name_reaches_the_wire_as_text(open_terminal, hostile_sample, tmp_path):
+    path = tmp_path / "a\x1b]0;owned\x07[/]\x9bx[@click=app.quit]y.jsonl"
+    path.write_bytes(hostile_sample.read_bytes())
+    terminal = open_terminal("--model", "offline", path)
+    terminal.sees("to ask")
+    assert "[@click=app.quit]" in terminal.text
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+    assert_clean(terminal.wire)

@@ -1,0 +1,102 @@
+"""The app on a real terminal: open, run, cancel, quit, signals, and a terminal left as it was."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(120, 40), (80, 24)])
+def test_open_run_cancel_quit(open_terminal, long_sample, columns, rows):
+    terminal = open_terminal("--model", "offline", long_sample, columns=columns, rows=rows)
+    terminal.sees("to ask")
+    assert "checkout-refactor.jsonl" in terminal.text
+    assert "offline rules" in terminal.text
+    terminal.send("r")
+    terminal.sees("◐ running")
+    terminal.sees("[cancel]")
+    terminal.send("x")
+    terminal.sees("cancelled; ")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+    terminal.assert_restored()
+
+
+def test_a_whole_run_and_the_way_to_a_quote(open_terminal, long_sample):
+    terminal = open_terminal("--model", "offline", long_sample)
+    terminal.sees("to ask")
+    terminal.send("r")
+    terminal.sees("complete: part ")
+    terminal.send("\t\t\r")
+    terminal.sees("quote verified")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+    terminal.assert_restored()
+
+
+def test_quitting_with_work_in_flight_asks_once(open_terminal, long_sample):
+    terminal = open_terminal("--model", "offline", long_sample)
+    terminal.sees("to ask")
+    terminal.send("r")
+    terminal.sees("◐ running")
+    terminal.send("\x11")
+    terminal.sees("A judgment is in flight")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+    terminal.assert_restored()
+
+
+@pytest.mark.parametrize("running", [False, True])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_the_app_with_the_terminal_restored(
+    open_terminal, long_sample, number, code, running
+):
+    terminal = open_terminal("--model", "offline", long_sample)
+    terminal.sees("to ask")
+    if running:
+        terminal.send("r")
+        terminal.sees("◐ running")
+    terminal.kill(number)
+    assert terminal.ended() == code
+    terminal.assert_restored()
+
+
+def test_control_c_does_not_end_the_app(open_terminal, long_sample):
+    terminal = open_terminal("--model", "offline", long_sample)
+    terminal.sees("to ask")
+    terminal.send("\x03")
+    terminal.send("?")
+    terminal.sees("KEYS")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+
+
+def test_without_a_terminal_one_line_says_what_to_use(environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "longjudge"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == b""
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1
+    assert "longjudge judge" in lines[0]
+
+
+def test_what_is_no_session_is_one_line_and_the_terminal_is_restored(open_terminal, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("no session at all\n")
+    terminal = open_terminal("--model", "offline", path)
+    assert terminal.ended() == 2
+    wire = terminal.wire.decode()
+    assert "notes.txt" in wire
+    assert "Traceback" not in wire
+    if "\x1b[?1049h" in wire:
+        terminal.assert_restored()
