@@ -71,7 +71,7 @@ class Terminal:
         size = -1
         while size != len(self.wire):
             size = len(self.wire)
-            self.pump(0.15)
+            self.pump(0.06)
 
     def send(self, keys: str) -> None:
         self.child.send(keys)

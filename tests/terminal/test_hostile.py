@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 
-# The sequences that the toolkit sends of its own: cursor, colours, modes, queries, window size.
-# OSC and DCS are none of them.
+# The sequences that the toolkit sends of its own: cursor, colours, modes, queries, window size,
+# and, as the only OSC, the shape of the mouse pointer.
 _OWN = re.compile(
     r"\x1b(?:"
     r"\[[0-9;:]*m"
-    r"|\[[0-9;]*[HABCDJK]"
-    r"|\[\?(?:25|1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048)[hl]"
+    r"|\[[0-9;]*H"
+    r"|\]22;[a-z]+\x07"
+    r"|\[\?(?:7|25|1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048)[hl]"
     r"|\[\?(?:2026|2048)\$p"
     r"|\[[<>=][0-9;]*[uq]"
     r"|\[\?[0-9;]*u"
@@ -88,7 +89,7 @@ def test_no_control_byte_of_a_hostile_session_reaches_the_wire(open_terminal, ho
 
 
 def test_a_hostile_file_name_reaches_the_wire_as_text(open_terminal, hostile_sample, tmp_path):
-    path = tmp_path / "a\x1b]0;owned\x07[/]\x9bx[@click=app.quit]y.jsonl"
+    path = tmp_path / "a\x1b]0;owned\x07[red]\x9bx[@click=app.quit]y.jsonl"
     path.write_bytes(hostile_sample.read_bytes())
     terminal = open_terminal("--model", "offline", path)
     terminal.sees("to ask")

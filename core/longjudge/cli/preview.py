@@ -53,11 +53,21 @@ def thousands(tokens: int) -> str:
 
 
 def summary(totals: Totals) -> str:
-    """The totals in one line."""
+    """The totals in one line; the price is for what a run would still ask."""
     tokens = totals.tokens
     band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
-    cost = money(totals.cost_usd)
     return (
         f"{totals.chunks} chunks, {totals.kept} kept, {totals.to_ask} to ask,"
-        f" ~{thousands(tokens.tokens)} tokens ({band}), about {cost} to ask the rest"
+        f" ~{thousands(tokens.tokens)} tokens ({band}), {_cost(totals)}"
     )
+
+
+def _cost(totals: Totals) -> str:
+    if not totals.to_ask:
+        return "nothing to pay"
+    if totals.cost_usd is None:
+        return "price unknown"
+    if not totals.cost_usd:
+        return "no cost"
+    band = f"{money(totals.cost_usd_low)}-{money(totals.cost_usd_high)}"
+    return f"about {money(totals.cost_usd)} ({band}) for what is to ask"
