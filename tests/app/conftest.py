@@ -83,7 +83,7 @@ class Desk:
     def highlighted(self) -> str:
         """The text that stands out as a quote in the detail view."""
         detail = self.app.screen_stack[0].query_one("#detail")
-        look = detail.get_component_rich_style("look--quote", partial=True)
+        look = detail.get_component_rich_style("look--quote")
         return "".join(
             segment.text
             for y in range(min(detail.row_count, detail.size.height))
@@ -119,8 +119,8 @@ def open_desk(tmp_path: Path):
     """Open the app on paths; everything is closed again at the end."""
 
     @asynccontextmanager
-    async def opened(*paths, gated=False, store=None, size=(120, 40), **settings):
-        judge = GatedJudge() if gated else OfflineJudge()
+    async def opened(*paths, gated=False, judge=None, store=None, size=(120, 40), **settings):
+        judge = judge or (GatedJudge() if gated else OfflineJudge())
         opened_store = await Store.open(store or tmp_path / "store.sqlite")
         bench = Bench(
             find_sessions(paths),

@@ -7,6 +7,8 @@ import sqlite3
 
 import pytest
 
+from longjudge.judges.anthropic import AnthropicJudge
+
 
 def ended(desk):
     return lambda: desk.bench.run is not None and desk.bench.run.result is not None
@@ -256,3 +258,52 @@ async def test_a_session_that_changes_under_the_judgment_is_reported(open_desk, 
         await desk.press("r")
         await desk.sees("the file changed while it was open")
         assert not desk.bench.running
+
+
+async def test_a_missing_credential_is_one_message_and_no_crash(open_desk, write_session):
+    judge = AnthropicJudge("claude-haiku-5-5")
+    async with open_desk(write_session("a.jsonl", 6), judge=judge) as desk:
+        await desk.sees("claude-haiku-5-5")
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("ANTHROPIC_API_KEY")
+        assert not desk.bench.running
+        assert all("○ to ask" in row for row in desk.rows("chunks"))
+
+
+async def test_a_session_without_tool_calls_is_not_judged(open_desk, tmp_path):
+    path = tmp_path / "talk.json"
+    path.write_text('[{"kind": "user_message", "text": "hello"}]')
+    async with open_desk(path) as desk:
+        await desk.sees("the rubric does not apply")
+        await desk.press("r")
+        await desk.sees("not applicable: no tool call")
+        assert "– skipped" in desk.rows("chunks")[0]
+
+
+async def test_the_quit_dialog_answers_to_the_mouse(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        await desk.pilot.click("#keep")
+        await desk.sees("CHUNKS")
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        await desk.pilot.click("#leave")
+        await desk.until(lambda: not desk.app.is_running)
+
+
+async def test_buttons_and_the_key_bar_do_what_their_keys_do(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.pilot.click("#button-run")
+        await desk.sees("◐ running")
+        await desk.pilot.click("#button-cancel-run")
+        await desk.until(ended(desk))
+        assert desk.bench.run.result.status == "cancelled"
+        bar = desk.lines[-1]
+        await desk.pilot.click("#keys", offset=(bar.index("Help") - 1, 0))
+        await desk.sees("KEYS")

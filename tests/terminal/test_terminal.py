@@ -100,3 +100,13 @@ def test_what_is_no_session_is_one_line_and_the_terminal_is_restored(open_termin
     assert "Traceback" not in wire
     if "\x1b[?1049h" in wire:
         terminal.assert_restored()
+
+
+def test_a_terminal_that_goes_away_ends_the_app(open_terminal, long_sample):
+    terminal = open_terminal("--model", "offline", long_sample)
+    terminal.sees("to ask")
+    terminal.send("r")
+    terminal.sees("◐ running")
+    # The kernel sends SIGHUP when the last one who reads the terminal lets go of it.
+    terminal.child.ptyproc.fileobj.close()
+    assert terminal.child.ptyproc.wait() == 129

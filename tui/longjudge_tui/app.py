@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench import Bench
 
 
-BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (150, "-very-wide")]
+BREAKPOINTS = [(0, "-narrow"), (115, "-wide"), (150, "-very-wide")]
 """From which width on which layout of the stylesheet holds."""
 
 

@@ -15,6 +15,7 @@ from longjudge.chunks import MAX_CHUNK_CHARS, MIN_CHUNK_CHARS
 from longjudge.errors import LongjudgeError, SessionError, UsageError
 from longjudge.estimate import Estimator
 from longjudge.keys import KeyMaker
+from longjudge.rubric import Skip
 from longjudge.text import clean_line
 from longjudge_tui.outlook import Outlook, next_size
 from longjudge_tui.run import Run
@@ -94,11 +95,16 @@ class Bench:
         """Why nothing is kept."""
         return (self.run and self.run.store_error) or self._store.write_error
 
+    @property
+    def applies(self) -> bool:
+        """Whether the rubric applies to the session; where not, no question is ever sent."""
+        if self.session is None or self.rubric.skip is not Skip.NO_TOOL_CALL:
+            return True
+        return bool(self.session.index.tool_calls)
+
     def is_kept(self, position: int) -> bool:
         """Whether the store holds the verdict of a chunk of the plan."""
         return self.outlook is not None and self.outlook.keys[position] in self._kept
-
-    # --- sessions
 
     def open_first(self) -> None:
         """Load the longest session."""
@@ -170,8 +176,6 @@ class Bench:
         elif self.session is None:
             self._load(self.files[place % len(self.files)])
 
-    # --- settings
-
     def set_chunk_chars(self, chunk_chars: int) -> None:
         """Plan with another chunk size.
 
@@ -209,8 +213,6 @@ class Bench:
                 self.session, self.settings.chunk_chars, self._estimator, self._maker, self._kept
             )
             self.generation += 1
-
-    # --- judging
 
     def start(self, time_limit: float | None = None) -> None:
         """Begin a judgment; one that is being stopped is awaited first."""

@@ -55,6 +55,8 @@ class ChunkList(LineList):
     def row_facts(self, row: int) -> ChunkFacts:
         """State and detail of a chunk now."""
         bench, run = self._bench, self._bench.run
+        if not bench.applies:
+            return ChunkFacts(bench.generation, "– skipped", "dim", "no tool call", False)
         if run is None:
             word = "● kept" if bench.is_kept(row) else "○ to ask"
             look = "clean" if word.endswith("kept") else "dim"

@@ -71,7 +71,7 @@ COMMANDS: tuple[Command, ...] = (
         "open",
         ("enter",),
         "enter",
-        "Open the chunk, event, finding or page under the cursor",
+        "Open what is under the cursor",
         scope=Scope.LIST,
     ),
     Command("up", ("up",), "↑", "One row up", scope=Scope.LIST),

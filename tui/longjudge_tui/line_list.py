@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -23,7 +24,6 @@ from longjudge_tui.wording import fit
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from rich.style import Style
     from textual import events
     from textual.binding import BindingType
 
@@ -31,6 +31,8 @@ Cells = list[tuple[str, str]]
 """A row's cells: text that is safe to show, and the word for how it looks."""
 
 LOOKS = ("plain", "dim", "clean", "flagged", "active", "gap", "strong", "button", "quote", "bar")
+
+_OWN_GROUND = frozenset({"quote"})
 
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):
@@ -69,8 +71,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows = 0
         self._styles_by_look: dict[tuple[str, str], Style] = {}
 
-    # What a subclass provides.
-
     def row_facts(self, row: int) -> Hashable:
         """Everything that a row's picture depends on, beside width and cursor."""
         raise NotImplementedError
@@ -78,8 +78,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def row_cells(self, row: int, width: int) -> Cells:
         """The cells of a row; the last one is cut or padded to the width."""
         raise NotImplementedError
-
-    # What others call.
 
     @property
     def row_count(self) -> int:
@@ -108,8 +106,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         for row in rows:
             if first <= row < last:
                 self.refresh_line(row)
-
-    # Drawing.
 
     def render_line(self, y: int) -> Strip:
         """Draw one line in sight."""
@@ -145,11 +141,15 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def _style(self, look: str, mark: str) -> Style:
         style = self._styles_by_look.get((look, mark))
         if style is None:
-            style = self.rich_style
-            if mark:
-                style += self.get_component_rich_style(mark, partial=True)
+            # Whole styles are taken apart, since only these resolve colours that depend on what
+            # they stand on, such as `$text-muted`.
+            style = self.get_component_rich_style(mark) if mark else self.rich_style
             if look != "plain":
-                style += self.get_component_rich_style(f"look--{look}", partial=True)
+                own = self.get_component_rich_style(f"look--{look}")
+                ground = own.bgcolor if look in _OWN_GROUND else None
+                style += Style(
+                    color=own.color, bgcolor=ground, bold=own.bold, underline=own.underline
+                )
             self._styles_by_look[look, mark] = style
         return style
 
@@ -158,8 +158,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         super().notify_style_update()
         self._strips.clear()
         self._styles_by_look.clear()
-
-    # The cursor.
 
     def watch_cursor(self, before: int, after: int) -> None:
         """Redraw the two rows that changed."""

@@ -54,6 +54,8 @@ def live_line(bench: Bench) -> list[str]:
     """The figures of the judgment, longest first; before one, what a run would do."""
     label = line(bench.judge.label, 40)
     run = bench.run
+    if not bench.applies:
+        return [f"{label} · the rubric does not apply: no tool call · nothing is asked"]
     if run is None:
         if bench.outlook is None:
             return [label]
@@ -69,6 +71,7 @@ def live_line(bench: Bench) -> list[str]:
         " · ".join([label, *words, time]),
         " · ".join([*words, time]),
         " · ".join([*words[:4], time]),
+        " · ".join([*words[:4], clock(figures.seconds)]),
         " · ".join(words[:3]),
     ]
 
@@ -96,7 +99,8 @@ def status_line(bench: Bench) -> str:
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:
-        words.append(f"{run.result.status.value}: {line(run.result.evidence, 1000)}")
+        status, evidence = run.result.status.value, line(run.result.evidence, 1000)
+        words.append(evidence if evidence.startswith(status) else f"{status}: {evidence}")
         if run.result.error:
             words.append(line(run.result.error, 500))
     elif bench.stopping and run is not None:

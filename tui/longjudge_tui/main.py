@@ -7,6 +7,7 @@ own workers are cut off on exit; here their end is awaited, for a bounded time.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -41,7 +42,21 @@ def open_app(request: AppRequest) -> int:
         LongjudgeError: there is nothing to open, or something it needs cannot be used.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    return asyncio.run(_open(request))
+    try:
+        return asyncio.run(_open(request))
+    finally:
+        _let_go_of_a_lost_terminal()
+
+
+def _let_go_of_a_lost_terminal() -> None:
+    """Drop what a closed terminal cannot take, which would replace the exit code by 120."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def choose_judge(model: str | None) -> Judge:
@@ -84,10 +99,20 @@ async def _open(request: AppRequest) -> int:
 async def _show(bench: Bench) -> int:
     app = LongjudgeApp(bench)
     loop = asyncio.get_running_loop()
+    stopped_by: list[int] = []
+
+    def stop(number: int) -> None:
+        # The first signal names the exit code; a later one finds the app on its way out.
+        if not stopped_by:
+            stopped_by.append(number)
+            app.exit(return_code=128 + number)
+
     for number in _SIGNALS:
-        loop.add_signal_handler(number, app.exit, None, 128 + number)
+        loop.add_signal_handler(number, stop, int(number))
     bench.open_first()
     await app.run_async()
+    if stopped_by:
+        return 128 + stopped_by[0]
     if bench.fatal is not None:
         raise bench.fatal
     return app.return_code or 0

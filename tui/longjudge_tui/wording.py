@@ -68,6 +68,8 @@ def size(count: int) -> str:
 
 def tokens(count: int) -> str:
     """Tokens for people."""
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:.1f}M"
     return f"{count / 1000:.0f}k" if count >= 100_000 else f"{count / 1000:.1f}k"
 
 
@@ -94,9 +96,10 @@ def plural(count: int, word: str) -> str:
 def plan_variants(totals: Totals) -> list[str]:
     """The title of the chunk list, longest first."""
     counted = totals.tokens
-    band = f"({tokens(counted.low).removesuffix('k')}-{tokens(counted.high)})"
+    low, high = tokens(counted.low), tokens(counted.high)
+    band = f"({low[:-1] if low[-1] == high[-1] else low}-{high})"
     about = f"~{tokens(counted.tokens)}"
-    cost = "price unknown" if totals.cost_usd is None else f"~{dollars(totals.cost_usd)}"
+    cost = f"~{dollars(totals.cost_usd)}" if totals.cost_usd else dollars(totals.cost_usd)
     kept = f"{totals.kept} kept · {totals.to_ask} to ask"
     name = f"CHUNKS {totals.chunks}"
     return [

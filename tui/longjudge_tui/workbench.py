@@ -83,8 +83,6 @@ class Workbench(Screen[None]):
         self.tick()
         self.set_interval(1 / PAINTS_PER_SECOND, self.tick)
 
-    # Painting.
-
     def tick(self) -> None:
         """Paint what changed since the last time."""
         bench = self.bench
@@ -190,8 +188,6 @@ class Workbench(Screen[None]):
         extra = f" · {said}" if said else ""
         title.show(f"{name} · {' · '.join(facts)}{extra}", f"{name}{extra}")
 
-    # The lists.
-
     @on(LineList.Moved, "#chunks")
     def chunk_moved(self, event: LineList.Moved) -> None:
         """Show the events of the chunk under the cursor."""
@@ -260,8 +256,6 @@ class Workbench(Screen[None]):
         """A button or a word of the key bar was clicked."""
         name = "app.quit" if event.command == "quit" else event.command
         await self.run_action(name)
-
-    # The commands.
 
     def action_run(self) -> None:
         """Judge what is not kept."""
