@@ -11,11 +11,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 import server as api
+from longjudge.paths import sample_sessions
 from server import FOREVER, MessagesServer
 from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
-
-from longjudge.paths import sample_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-import server as api
-from server import FOREVER, MessagesServer, Reply, Request
-from sessions_for_tests import CHUNK_CHARS, events, item_of, write_session
 
+import server as api
 from longjudge import CredentialError, Result, SessionError, judge_session, retries
 from longjudge.api import open_session
 from longjudge.judges.make import make_judge
@@ -19,6 +17,8 @@ from longjudge.settings import Settings
 from longjudge.states import ChunkState
 from longjudge.store import Store
 from longjudge.updates import ChunkUpdate
+from server import FOREVER, MessagesServer, Reply, Request
+from sessions_for_tests import CHUNK_CHARS, events, item_of, write_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -347,9 +347,11 @@ class Watched:
         self.path, self.store_path, self.concurrency = path, store, concurrency
         self.updates: list[Update] = []
         self.on_update: Callable[[Update], None] = lambda update: None
+        self.updated = asyncio.Event()
 
     def listen(self, update: Update) -> None:
         self.updates.append(update)
+        self.updated.set()
         self.on_update(update)
 
     async def __aenter__(self) -> Watched:
@@ -370,6 +372,11 @@ class Watched:
         await self.judge.aclose()
         await self.store.aclose()
         self.session.close()
+
+    async def until(self, part: int, state: str) -> None:
+        while state not in self.states(part):
+            self.updated.clear()
+            await self.updated.wait()
 
     def states(self, part: int) -> list[str]:
         return [
@@ -417,8 +424,7 @@ async def test_one_chunk_can_be_cancelled_in_flight_queued_and_waiting_to_be_ask
         running = asyncio.ensure_future(watched.judgment.run())
         # Part 2 waits to be asked again, so part 3 has its worker.
         await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 3)
-        while "retrying" not in watched.states(2):
-            await asyncio.sleep(0)
+        await watched.until(2, "retrying")
         assert watched.judgment.cancel_part(1)
         assert watched.judgment.cancel_part(2)
         assert watched.judgment.cancel_part(6)
@@ -468,8 +474,7 @@ async def test_a_chunk_that_waits_for_another_judgment_can_be_cancelled_by_itsel
     await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 1)
     async with Watched(path, store_file) as watched:
         second = asyncio.ensure_future(watched.judgment.run())
-        while "waiting" not in watched.states(1):
-            await asyncio.sleep(0)
+        await watched.until(1, "waiting")
         assert watched.judgment.cancel_part(1)
         # The question of the other judgment is still on its way.
         assert (await second).gaps == {"cancelled": 1}

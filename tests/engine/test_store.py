@@ -71,7 +71,7 @@ async def test_a_newer_store_is_refused_and_left_alone(tmp_path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     connection.close()
     for opening in (Store.open, Store.open_to_read):
-        with pytest.raises(StoreError, match="newer longjudge.*--store"):
+        with pytest.raises(StoreError, match=r"newer longjudge.*--store"):
             await opening(path)
 
 
