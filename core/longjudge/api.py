@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
+from longjudge.errors import UsageError
 from longjudge.judges.make import chosen_model, make_judge
 from longjudge.judgment import Judgment
 from longjudge.paths import refuse_configuration, store_path
@@ -24,7 +26,7 @@ from longjudge.states import JudgmentStatus
 from longjudge.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from longjudge.result import Result
     from longjudge.sessions import Session
@@ -80,6 +82,8 @@ async def judge_session(
     settings = Settings(chunk_chars, concurrency, time_limit)
     rules = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     judge = make_judge(chosen_model(model))
+    if isinstance(events_or_path, bytes | bytearray | Mapping):
+        raise UsageError("judge_session takes a path or a list of events, not an object or bytes")
     if isinstance(events_or_path, str | os.PathLike):
         session = await open_session(Path(events_or_path))
     else:

@@ -8,6 +8,7 @@ judgment of this process is asking waits for that answer and holds no worker mea
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.board import Board
-    from longjudge.flights import Flights
+    from longjudge.flights import Flight, Flights
     from longjudge.judges.base import Judge, Question
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 1.0
 """How long answers on their way may still arrive after a stop."""
+
+COMMIT_SECONDS = 1.0
+"""How long an answer may still wait for the store after that."""
 
 STAGGER_SECONDS = 0.015
 """Each four workers start this much after the four before, so that no burst blocks the loop."""
@@ -65,6 +69,7 @@ class Asking:
     ) -> None:
         self.stop_cause: StopCause | None = None
         self.fatal_error: str | None = None
+        self.failure: LongjudgeError | None = None
         self.store_error = store.write_error
         self._board = board
         self._keys = keys
@@ -83,7 +88,8 @@ class Asking:
         self._cancelled: set[int] = set()
         self._retries: dict[int, RetryCount] = {}
         self._policy = RetryPolicy()
-        self._failure: LongjudgeError | None = None
+        self._commits: set[asyncio.Timeout] = set()
+        self._commits_bounded = False
         self._workers = 0
 
     def stop(self, cause: StopCause) -> None:
@@ -96,7 +102,7 @@ class Asking:
 
     def cancel(self, position: int) -> bool:
         """End one chunk as a gap; False where it has ended already."""
-        if self._board.ended(position):
+        if position >= len(self._keys) or self._board.ended(position):
             return False
         self._cancelled.add(position)
         if question := self._questions.get(position):
@@ -113,8 +119,11 @@ class Asking:
     async def run(self, settings: Settings) -> None:
         """Ask until every chunk has ended or a stop is through.
 
+        `failure` says then what kept a question from being made: a session that changed, or a
+        judge without a credential, for which alone this raises.
+
         Raises:
-            LongjudgeError: a session that changed; the stop that follows is through.
+            CredentialError: there is nothing to authenticate with; nothing was asked.
         """
         leaders = self._group_equal()
         if not leaders or self.stop_cause is not None:
@@ -133,8 +142,6 @@ class Asking:
             for key in self._departed:
                 self._flights.arrive(key, None)
             self._departed.clear()
-        if self._failure is not None:
-            raise self._failure
 
     def _group_equal(self) -> list[int]:
         """The chunks to ask, the first of each set of equal ones; the others follow it."""
@@ -159,6 +166,11 @@ class Asking:
             await asyncio.wait(list(self._questions.values()), timeout=GRACE_SECONDS)
         for question in self._questions.values():
             question.cancel()
+        # A store that another process holds must not keep a stopped judgment from its end.
+        self._commits_bounded = True
+        soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        for bound in self._commits:
+            bound.reschedule(soon)
 
     async def _work(self, number: int) -> None:
         try:
@@ -168,7 +180,7 @@ class Asking:
                 if await self._take_up(position):
                     self._schedule.finish()
         except LongjudgeError as error:
-            self._failure = self._failure or error
+            self.failure = self.failure or error
             self.stop(StopCause.FATAL)
         finally:
             self._workers -= 1
@@ -184,18 +196,28 @@ class Asking:
             await self._settle(position, borrowed, Usage(), 0.0, from_cache=True)
             return True
         if key not in self._departed:
-            if flight := self._flights.get(key):
-                self._board.waiting(position)
-                self._waiting.add(position)
-                flight.add_done_callback(lambda _: self._flight_arrived(position, flight.result()))
+            if flight := self._flights.depart(key):
+                self._wait_for(position, flight)
                 return False
-            self._flights.depart(key)
             self._departed.add(key)
         question = build_question(self._board.session, self._board.plan, position, self._rubric)
         answer = await self._ask(position, question)
         if answer is None:
             return self._board.ended(position)
         return await self._understand(position, question, answer)
+
+    def _wait_for(self, position: int, flight: Flight) -> None:
+        """Let another judgment's answer bring the chunk back; it may come on any thread."""
+        self._board.waiting(position)
+        self._waiting.add(position)
+        loop = asyncio.get_running_loop()
+
+        def arrived(flight: Flight) -> None:
+            # This judgment, and its loop with it, may be over by then.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._flight_arrived, position, flight.result())
+
+        flight.add_done_callback(arrived)
 
     def _flight_arrived(self, position: int, kept: KeptVerdict | None) -> None:
         """Another judgment's question is over: take its verdict, or ask after all."""
@@ -296,19 +318,29 @@ class Asking:
         provenance = Provenance(
             judge.model, judge.endpoint, rubric.name, rubric.version, usage, cost
         )
+        soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        bound = asyncio.timeout_at(soon if self._commits_bounded else None)
+        self._commits.add(bound)
         try:
-            if not from_cache or not await self._store.kept_keys([key]):
-                await self._store.keep(key, kept, provenance)
+            async with bound:
+                await self._store.keep(key, kept, provenance, replace=not from_cache)
         except StoreWriteError as error:
-            if self.store_error is None:
-                self.store_error = str(error)
-                self._listener(StoreFailed(self.store_error))
+            self._not_kept(str(error))
+        except TimeoutError:
+            self._not_kept("the store did not take a verdict in time; another process holds it")
+        finally:
+            self._commits.discard(bound)
         self._land(position, kept)
         if not self._board.ended(position):
             self._board.judged(position, kept, from_cache=from_cache)
         for twin in self._twins.pop(position, []):
             if not self._board.ended(twin):
                 self._board.judged(twin, kept, from_cache=True)
+
+    def _not_kept(self, problem: str) -> None:
+        if self.store_error is None:
+            self.store_error = problem
+            self._listener(StoreFailed(problem))
 
     def _end(self, position: int, reason: GapReason, problem: str = "") -> None:
         """End a chunk as a gap, and decide about those equal to it.

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longjudge import result as results
-from longjudge.evidence import find_quote
+from longjudge.errors import SessionError
+from longjudge.evidence import QuotedText
 from longjudge.judges.base import Usage
 from longjudge.states import TRANSITIONS, ChunkState, GapReason, JudgmentStatus
 from longjudge.updates import ChunkUpdate
 
 if TYPE_CHECKING:
-    from longjudge.chunks import ChunkPlan
+    from longjudge.chunks import ChunkPlan, Piece
     from longjudge.sessions.model import Session
     from longjudge.store import KeptVerdict
     from longjudge.updates import Listener
@@ -95,11 +96,7 @@ class Board:
         self._move(position, ChunkState.RETRYING, wait=wait, note=problem)
 
     def judged(self, position: int, kept: KeptVerdict, *, from_cache: bool) -> None:
-        """A verdict that is committed (or was found committed).
-
-        Raises:
-            SessionError: the file no longer holds what was indexed.
-        """
+        """A verdict that is committed (or was found committed)."""
         record = self.chunks[position]
         record.kept, record.from_cache, record.reason = kept, from_cache, None
         record.findings = self._place(position, kept.verdict.findings)
@@ -146,22 +143,30 @@ class Board:
         self, position: int, findings: tuple[Finding, ...]
     ) -> tuple[results.ResultFinding, ...]:
         chunk = self.plan[position]
-        size = chunk.last - chunk.first + 1
+        texts: dict[int, QuotedText | None] = {}
         placed: list[results.ResultFinding] = []
         for finding in findings:
             event, verified = None, False
-            if finding.event is not None and 1 <= finding.event <= size:
+            if finding.event is not None and 1 <= finding.event <= chunk.last - chunk.first + 1:
                 event = chunk.first + finding.event - 1
-                text = self.session.text(event)
-                if chunk.piece:
-                    text = text[chunk.piece.start : chunk.piece.end]
-                verified = finding.quote is not None and find_quote(text, finding.quote) is not None
+                if event not in texts:
+                    texts[event] = self._quoted_text(event, chunk.piece)
+                text = texts[event]
+                verified = bool(text and finding.quote and text.find(finding.quote))
             placed.append(
                 results.ResultFinding(
                     position + 1, finding.criterion, finding.note, event, finding.quote, verified
                 )
             )
         return tuple(placed)
+
+    def _quoted_text(self, event: int, piece: Piece | None) -> QuotedText | None:
+        """What the judge read of an event; None where the file does not hold it any more."""
+        try:
+            text = self.session.text(event)
+        except SessionError:
+            return None
+        return QuotedText(text[piece.start : piece.end] if piece else text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from longjudge.asking import Asking, StopCause
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
 from longjudge.estimate import Estimator
-from longjudge.flights import flights
+from longjudge.flights import FLIGHTS
 from longjudge.ids import judgment_id
 from longjudge.keys import KeyMaker
 from longjudge.rubric import Skip
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from longjudge.store import Store
     from longjudge.updates import Listener
 
-SLICE = 200
+SLICE = 50
 """Chunks settled from the store before the loop gets a turn."""
 
 
 class Judgment:
     """One run. `board` may be read at any time; `run` is called once.
 
-    Made inside the event loop that runs it. `blocked` says why no question may be sent at all
+    `blocked` says why no question may be sent at all
     (the endpoint refused another session): the store's verdicts are used and everything else is
     skipped.
     """
@@ -69,14 +69,13 @@ class Judgment:
         self._listener = listener
         self._estimator = estimator
         self._blocked = blocked
-        self._flights = flights()
         self._asking = Asking(
             self.board,
             keys=self._keys,
             rubric=rubric,
             judge=judge,
             store=store,
-            flights=self._flights,
+            flights=FLIGHTS,
             listener=listener,
         )
 
@@ -84,6 +83,11 @@ class Judgment:
     def fatal_error(self) -> str | None:
         """Why the endpoint will answer nobody, None where it may."""
         return self._blocked or self._asking.fatal_error
+
+    @property
+    def failure(self) -> str | None:
+        """What kept questions from being made (the session changed), None where nothing did."""
+        return str(self._asking.failure) if self._asking.failure else None
 
     @property
     def store_error(self) -> str | None:
@@ -106,15 +110,18 @@ class Judgment:
     async def run(self) -> Result:
         """Judge until every chunk has ended, and return what is known then.
 
+        A session that changes meanwhile ends it early: the result has the gaps, and says why in
+        `error`.
+
         Raises:
             CredentialError: a chunk has to be asked and there is nothing to authenticate with.
-            SessionError: the file changed while it was judged.
+            StoreError: the store cannot be read.
         """
         started = time.monotonic()
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
             result = not_applicable(self.session, self._ending(started))
         else:
-            with self._flights.judging():
+            with FLIGHTS.judging():
                 await self._settle_kept()
                 if self._blocked is None:
                     await self._asking.run(self.settings)
@@ -154,6 +161,9 @@ class Judgment:
 
     def _ending(self, started: float) -> Ending:
         cause = self._asking.stop_cause
+        # A stop that found every chunk ended by itself has ended nothing.
+        stop_gaps = {GapReason.SKIPPED, cause.value if cause else None}
+        cut_short = any(record.reason in stop_gaps for record in self.board.chunks)
         return Ending(
             id=self.id,
             model=self.judge.model,
@@ -162,10 +172,10 @@ class Judgment:
             criteria=self.rubric.criterion_ids,
             settings=self.settings.to_dict(),
             time_limit=self.settings.time_limit,
-            limit_reached=cause is StopCause.LIMIT,
-            cancelled=cause is StopCause.CANCEL,
+            limit_reached=cause is StopCause.LIMIT and cut_short,
+            cancelled=cause is StopCause.CANCEL and cut_short,
             store_error=self.store_error,
-            error=self.fatal_error,
+            error=self.failure or self.fatal_error,
             seconds=time.monotonic() - started,
         )
 

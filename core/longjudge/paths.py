@@ -14,7 +14,13 @@ APP_NAME = "longjudge"
 
 
 def store_path(option: str | os.PathLike[str] | None = None) -> Path:
-    """The store's file: the option, else `LONGJUDGE_STORE`, else the user's data folder."""
+    """The store's file: the option, else `LONGJUDGE_STORE`, else the user's data folder.
+
+    Raises:
+        UsageError: the option is empty.
+    """
+    if option is not None and not os.fspath(option):
+        raise UsageError("--store is empty; name a file, or leave it out")
     chosen = option or os.environ.get("LONGJUDGE_STORE")
     if chosen:
         return Path(chosen)

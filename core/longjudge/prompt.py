@@ -23,7 +23,8 @@ PROMPT_VERSION = "1"
 
 CONTEXT_CHARS = 200
 
-_LOOK_ALIKE = re.compile(r"<(?=\s*/?\s*chunk\s*-)|\[(?=\s*\[\s*[0-9a-f]{12}\b)", re.IGNORECASE)
+# Each stretch of white space is matched in one way only, so that hostile text costs no time.
+_LOOK_ALIKE = re.compile(r"<(?=\s*(?:/\s*)?chunk\s*-)|\[(?=\s*\[\s*[0-9a-f]{12}\b)", re.IGNORECASE)
 
 _SYSTEM = """\
 You review recorded sessions of software agents. The user's message holds one part of such a \
@@ -93,7 +94,7 @@ def _context(session: Session, plan: ChunkPlan, position: int, chunk: Chunk) -> 
         for call in plan.context_calls(position)
     ]
     if chunk.piece:
-        header = session.event(chunk.first).header
+        header, _, _ = session.text(chunk.first).partition("\n")
         lines.append(f"the event below is a piece of a longer one: {_one_line(header)}")
     return lines
 

@@ -57,6 +57,22 @@ class ResultPart:
     attempts: int
     seconds: float
 
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form, built by hand: a session may have tens of thousands of parts."""
+        return {
+            "part": self.part,
+            "state": self.state.value,
+            "reason": self.reason.value if self.reason else None,
+            "from_cache": self.from_cache,
+            "thread": self.thread,
+            "first_event": self.first_event,
+            "last_event": self.last_event,
+            "chars": self.chars,
+            "tokens": self.tokens,
+            "attempts": self.attempts,
+            "seconds": self.seconds,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class CriterionScore:
@@ -111,11 +127,7 @@ class Result:
         fields["score_range"] = list(self.score_range)
         fields["findings"] = [asdict(finding) for finding in self.findings]
         fields["criteria"] = {name: asdict(score) for name, score in self.criteria.items()}
-        fields["parts"] = [
-            asdict(part)
-            | {"state": part.state.value, "reason": part.reason.value if part.reason else None}
-            for part in self.parts
-        ]
+        fields["parts"] = [part.to_dict() for part in self.parts]
         usage = {name: count for name, count in asdict(self.usage).items() if count}
         fields["usage"] = {"input_tokens": 0, "output_tokens": 0} | usage
         return fields

@@ -85,13 +85,15 @@ def load_rubric(name: str) -> Rubric:
         return parse_rubric(builtin.read_text(encoding="utf-8"), name)
     path = Path(name)
     try:
+        if path.exists() and not path.is_file():
+            raise RubricError(f"{clean_line(name)}: not a file; name a rubric or a TOML file")
         with path.open("rb") as file:
             data = file.read(MAX_RUBRIC_BYTES + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         known = ", ".join(builtin_rubrics())
+        fault = error.strerror if isinstance(error, OSError) else error
         raise RubricError(
-            f"{clean_line(name)}: no such rubric ({error.strerror}); built in: {known}; or name a"
-            " TOML file"
+            f"{clean_line(name)}: no such rubric ({fault}); built in: {known}; or name a TOML file"
         ) from error
     if len(data) > MAX_RUBRIC_BYTES:
         raise RubricError(f"{clean_line(name)}: larger than {MAX_RUBRIC_BYTES} bytes; shorten it")

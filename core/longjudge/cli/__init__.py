@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from longjudge.cli.main import main
+from typing import TYPE_CHECKING
+
+from longjudge.cli.signals import exit_on_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    # Before the imports, in which a signal would otherwise surface as any exception.
+    exit_on_signals()
+    from longjudge.cli.main import run
+
+    return run(arguments)

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from longjudge.api import open_session
-from longjudge.cli.files import Reading, session_files
+from longjudge.cli.files import Reading, session_files, warn_of_gaps
 from longjudge.cli.preview import Preview, summary, thousands
 from longjudge.errors import SessionError
 from longjudge.store import Store
@@ -45,6 +45,7 @@ async def _show(paths: Sequence[str], judging: Judging, as_json: bool) -> int:
                 reading.not_read(file, error)
                 continue
             reading.read += 1
+            warn_of_gaps(session)
             preview = await Preview.of(session, settings.chunk_chars, rubric, judge, store)
             if as_json:
                 click.echo(_json(session, preview, settings.to_dict()))

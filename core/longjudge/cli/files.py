@@ -6,21 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from longjudge.errors import NotASessionError, SessionError, UsageError
-from longjudge.sessions import find_sessions
+from longjudge.sessions import Severity, find_sessions
+from longjudge.streams import tell
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longjudge.sessions import SessionFile
+    from longjudge.sessions import Session, SessionFile
 
 
-def say(message: str) -> None:
-    """Print one line for a person on stderr."""
-    click.echo(clean_line(message, 2000), err=True)
+def warn_of_gaps(session: Session) -> None:
+    """Say on stderr what the file lost, so that a shortened session does not look whole."""
+    for diagnostic in session.diagnostics:
+        if diagnostic.severity is Severity.WARNING:
+            line = f" line {diagnostic.line}:" if diagnostic.line is not None else ""
+            tell(f"longjudge: {session.name}:{line} {diagnostic.reason} ({diagnostic.count})")
 
 
 @dataclass(slots=True)
@@ -34,7 +36,7 @@ class Reading:
     def not_read(self, file: SessionFile, error: SessionError) -> None:
         """Report a named file, and pass over one that was met in a folder."""
         if file.named or not isinstance(error, NotASessionError):
-            say(f"longjudge: {error}")
+            tell(f"longjudge: {error}")
         if file.named:
             self.failed = True
         else:
@@ -47,7 +49,7 @@ class Reading:
             UsageError: there was no session in what was named.
         """
         if self.passed:
-            say(f"longjudge: passed over {self.passed} file(s) that are no sessions")
+            tell(f"longjudge: passed over {self.passed} file(s) that are no sessions")
         if not self.read and not self.failed:
             names = ", ".join(clean_line(path) for path in paths[:3])
             raise UsageError(f"{names}: no session found; name a session file or its folder")
@@ -61,4 +63,7 @@ def session_files(paths: Sequence[str], command: str) -> list[SessionFile]:
     """
     if not paths:
         raise UsageError(f"`{command}` needs a PATH; finding sessions by itself is not built yet")
+    if not all(paths):
+        # An empty word is a variable that was not set, and would mean the current folder.
+        raise UsageError("a PATH is empty; name a session file or its folder")
     return find_sessions([Path(path) for path in paths])

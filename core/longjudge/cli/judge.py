@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from longjudge.api import open_session
-from longjudge.cli.files import Reading, say, session_files
+from longjudge.cli.files import Reading, session_files, warn_of_gaps
 from longjudge.cli.present import result_text
 from longjudge.cli.preview import Preview, summary
 from longjudge.cli.progress import Progress
+from longjudge.cli.signals import STOP_SIGNALS
 from longjudge.errors import CredentialError, SessionError
 from longjudge.judgment import Judgment
 from longjudge.rubric import Skip
 from longjudge.states import JudgmentStatus
 from longjudge.store import Store
+from longjudge.streams import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session, SessionFile
     from longjudge.settings import Settings
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(slots=True)
@@ -58,70 +57,102 @@ class _Verdict:
         return 1 if self.low_score else 0
 
 
-@dataclass(slots=True)
-class _Run:
-    """One `judge` command: what every session shares."""
+class _Stop:
+    """A signal's effect: what is being loaded or judged ends, nothing new begins."""
 
-    rubric: Rubric
-    judge: Judge
-    settings: Settings
-    store: Store
-    as_json: bool
-    stopped_by: int | None = None
-    blocked: str | None = None
-    judgment: Judgment | None = None
-    loading: asyncio.Task[Session] | None = field(default=None)
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self.judgment: Judgment | None = None
+        self.loading: asyncio.Task[Session] | None = None
 
-    def stop(self, number: int) -> None:
-        """A signal came: the running judgment ends, nothing new begins; the first one counts."""
-        if self.stopped_by is None:
-            self.stopped_by = number
+    def request(self, number: int) -> None:
+        """A signal came; the first one names the exit code, later ones change nothing."""
+        if self.signal is None:
+            self.signal = number
         if self.loading is not None:
             self.loading.cancel()
         if self.judgment is not None:
             self.judgment.cancel()
 
-    async def load(self, file: SessionFile) -> Session | None:
-        """Load a session; None where a signal came first."""
-        self.loading = asyncio.ensure_future(open_session(file.path))
+    @property
+    def requested(self) -> bool:
+        """Whether a signal came."""
+        return self.signal is not None
+
+
+@dataclass(slots=True)
+class _Run:
+    """One `judge` command: what every session shares, and what came of those before."""
+
+    rubric: Rubric
+    judge: Judge
+    settings: Settings
+    store: Store
+    stop: _Stop
+    reading: Reading
+    blocked: str | None = None
+    credential: CredentialError | None = None
+
+    async def judge_file(self, file: SessionFile) -> Result | None:
+        """Load and judge one session; None where there is no result of it."""
+        session = await self._load(file)
+        if session is None:
+            return None
+        self.reading.read += 1
+        warn_of_gaps(session)
         try:
-            return await self.loading
+            return await self._judge(session)
+        except CredentialError as error:
+            # Sessions that the store answers whole need no credential, so the others go on.
+            self.credential = self.credential or error
+            return None
+        finally:
+            session.close()
+
+    async def _load(self, file: SessionFile) -> Session | None:
+        self.stop.loading = asyncio.ensure_future(open_session(file.path))
+        try:
+            return await self.stop.loading
+        except SessionError as error:
+            self.reading.not_read(file, error)
+            return None
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if self.stopped_by is None or (task is not None and task.cancelling()):
+            if not self.stop.requested or (task is not None and task.cancelling()):
                 raise
             return None
         finally:
-            self.loading = None
+            self.stop.loading = None
 
-    async def judge_one(self, session: Session) -> Result | None:
-        """Judge one session; None where a signal came before it began."""
+    async def _judge(self, session: Session) -> Result | None:
         applies = self.rubric.skip is not Skip.NO_TOOL_CALL or session.index.tool_calls
         preview = await Preview.of(
             session, self.settings.chunk_chars, self.rubric, self.judge, self.store
         )
-        if self.stopped_by is not None:
+        if self.stop.requested:
             return None
         if applies:
-            say(f"{session.name}: {summary(preview.totals)}; {self.judge.label}")
-        progress = Progress(len(preview.plan))
-        self.judgment = Judgment(
+            tell(f"{session.name}: {summary(preview.totals)}; {self.judge.label}")
+        judgment = Judgment(
             session,
             rubric=self.rubric,
             judge=self.judge,
             store=self.store,
             settings=self.settings,
             estimator=preview.estimator,
-            listener=progress,
+            listener=Progress(len(preview.plan)),
             blocked=self.blocked,
         )
+        self.stop.judgment = judgment
         try:
-            result = await self.judgment.run()
-            self.blocked = self.judgment.fatal_error
+            result = await judgment.run()
         finally:
-            self.judgment = None
+            self.stop.judgment = None
+        self.blocked = judgment.fatal_error
+        if judgment.failure is not None:
+            self.reading.failed = True
         if result.error:
-            say(f"longjudge: {session.name}: stopped, {result.error}")
+            tell(f"longjudge: {session.name}: stopped, {result.error}")
         return result
 
 
@@ -151,72 +182,34 @@ async def _judge_paths(
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
     files = session_files(paths, "judge")
-    store = await Store.open(judging.store_path())
-    run = _Run(rubric, judge, settings, store, as_json)
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, run.stop, int(number))
+    loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(), _Verdict()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, stop.request, int(number))
+    store = await Store.open(judging.store_path(), give_up=lambda: stop.requested)
     try:
         if store.write_error:
-            say(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
-        return await _judge_files(run, files, paths, fail_under, max_gaps)
+            tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
+        run = _Run(rubric, judge, settings, store, stop, reading)
+        begun = 0
+        for file in files:
+            result = None if stop.requested else await run.judge_file(file)
+            if stop.requested and result is None:
+                break
+            begun += 1
+            if result is not None:
+                verdict.count(result, fail_under, max_gaps)
+                click.echo(_line(result, as_json=as_json))
     finally:
         await judge.aclose()
         await store.aclose()
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
-
-
-async def _judge_files(
-    run: _Run,
-    files: Sequence[SessionFile],
-    paths: Sequence[str],
-    fail_under: float | None,
-    max_gaps: int,
-) -> int:
-    reading, verdict = Reading(), _Verdict()
-    credential: CredentialError | None = None
-    begun = 0
-    for file in files:
-        if run.stopped_by is not None:
-            break
-        try:
-            session = await run.load(file)
-        except SessionError as error:
-            begun += 1
-            reading.not_read(file, error)
-            continue
-        if session is None:
-            break
-        reading.read += 1
-        try:
-            result = await run.judge_one(session)
-        except CredentialError as error:
-            # Sessions that the store answers whole need no credential, so the others go on.
-            begun += 1
-            credential = credential or error
-            continue
-        except SessionError as error:
-            begun += 1
-            say(f"longjudge: {error}")
-            reading.failed = True
-            continue
-        finally:
-            session.close()
-        if result is None:
-            break
-        begun += 1
-        verdict.count(result, fail_under, max_gaps)
-        click.echo(_line(result, as_json=run.as_json))
-    if run.stopped_by is not None:
-        if begun < len(files):
-            say(f"longjudge: {len(files) - begun} session(s) were not begun")
-    elif credential is None:
+    if stop.requested and begun < len(files):
+        tell(f"longjudge: {len(files) - begun} session(s) were not begun")
+    if run.credential is not None:
+        tell(f"longjudge: {run.credential}")
+    elif not stop.requested:
         reading.close(paths)
-    if credential is not None:
-        say(f"longjudge: {credential}")
-    verdict.usage = reading.failed or credential is not None
-    return verdict.code(run.stopped_by)
+    verdict.usage = reading.failed or run.credential is not None
+    return verdict.code(stop.signal)
 
 
 def _line(result: Result, *, as_json: bool) -> str:

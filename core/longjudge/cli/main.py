@@ -15,7 +15,7 @@ import click
 
 from longjudge.cli import options
 from longjudge.errors import LongjudgeError, UsageError
-from longjudge.text import clean_line
+from longjudge.streams import can_print, let_go_of_lost_streams, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,7 +95,7 @@ def _chunks(paths: tuple[str, ...], judging: options.Judging, as_json: bool) -> 
 @options.json_output
 @click.option(
     "--fail-under",
-    type=click.FloatRange(0, 1),
+    type=float,
     metavar="SCORE",
     help="Exit 1 where a score is lower.",
 )
@@ -115,6 +115,8 @@ def _judge(
     max_gaps: int,
 ) -> int:
     """Judge sessions: results on stdout as they finish, progress and estimate on stderr."""
+    if fail_under is not None and not 0 <= fail_under <= 1:
+        raise UsageError(f"--fail-under {fail_under:g} is out of range; use 0 to 1")
     from longjudge.cli.judge import judge_paths
 
     return judge_paths(paths, judging, as_json=as_json, fail_under=fail_under, max_gaps=max_gaps)
@@ -139,27 +141,31 @@ for _name in _UNBUILT_COMMANDS:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(arguments) if arguments is not None else sys.argv[1:]
+    if not can_print():
+        tell("longjudge: standard output is closed, so nothing could be said; open it")
+        return USAGE
     try:
         code = cast("object", _longjudge.main(words, "longjudge", standalone_mode=False))
         sys.stdout.flush()
     except click.ClickException as error:
-        _say(error.format_message())
+        tell(f"longjudge: {error.format_message()}")
         return USAGE
     except LongjudgeError as error:
-        _say(str(error))
+        tell(f"longjudge: {error}")
         return USAGE
     except (BrokenPipeError, SystemExit):
         # Nobody reads the output any more, which the parser turns into an exit of its own.
-        # Python would complain again when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS
+    except OSError as error:
+        tell(
+            f"longjudge: {error.filename or 'standard output'}: {error.strerror}; make room for it"
+        )
+        return USAGE
     except (KeyboardInterrupt, click.Abort):
         return 130
+    finally:
+        let_go_of_lost_streams()
     return code if isinstance(code, int) else 0
-
-
-def _say(message: str) -> None:
-    click.echo(f"longjudge: {clean_line(message, 2000)}", err=True)

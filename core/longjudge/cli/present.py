@@ -17,8 +17,12 @@ def result_text(result: Result) -> str:
     """The result in a few lines: coverage beside the score, findings, gaps."""
     judge = "offline rules" if result.model == OFFLINE_MODEL else clean_line(result.model)
     lines = [f"{clean_line(str(result.session['path']))}: {result.status.value} · {judge}"]
+    skipped = result.session["skipped_lines"]
+    if skipped:
+        lines.append(f"  {skipped} lines of the file could not be read, and were not judged")
     if result.status is JudgmentStatus.NOT_APPLICABLE:
-        return f"{lines[0]} · {clean_line(result.evidence)}"
+        lines[0] += f" · {clean_line(result.evidence)}"
+        return "\n".join(lines)
     score = "none" if result.score is None else f"{result.score:.3f}"
     low, high = result.score_range
     lines.append(

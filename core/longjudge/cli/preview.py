@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,12 +33,16 @@ class Preview:
     async def of(
         cls, session: Session, chunk_chars: int, rubric: Rubric, judge: Judge, store: Store
     ) -> Preview:
-        """Plan a session and look its chunks up in the store."""
+        """Plan a session and look its chunks up in the store.
+
+        The work is done in a thread, so that a signal is heard meanwhile.
+        """
         plan = plan_chunks(session.index, chunk_chars)
-        estimator = Estimator.of(session, rubric, judge.model)
-        keys = list(KeyMaker(judge, rubric).keys(plan))
+        estimator = await asyncio.to_thread(Estimator.of, session, rubric, judge.model)
+        keys = await asyncio.to_thread(list, KeyMaker(judge, rubric).keys(plan))
         kept = await store.kept_keys(keys)
-        return cls(plan, estimator, keys, kept, estimator.totals(plan, keys, kept))
+        totals = await asyncio.to_thread(estimator.totals, plan, keys, kept)
+        return cls(plan, estimator, keys, kept, totals)
 
 
 def money(amount: float | None) -> str:

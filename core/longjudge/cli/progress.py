@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING
 
 from longjudge.states import ChunkState
-from longjudge.text import clean_line
+from longjudge.streams import progress_is_live, tell, write_progress
 from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
 REDRAW_SECONDS = 0.1
 LINE_SECONDS = 10.0
+MAX_PROBLEMS = 10
 
 
 class Progress:
@@ -23,8 +23,9 @@ class Progress:
     def __init__(self, chunks: int) -> None:
         self._states: dict[int, ChunkState] = {}
         self._chunks = chunks
-        self._live = sys.stderr.isatty()
+        self._live = progress_is_live()
         self._width = 0
+        self._problems: set[str] = set()
         self._started = time.monotonic()
         self._last = self._started
 
@@ -37,6 +38,8 @@ class Progress:
                     self._line(
                         f"part {update.part}: asked again in {update.wait:.0f} s: {update.note}"
                     )
+                if update.state is ChunkState.GAP and update.note:
+                    self._gap(update)
                 self._draw()
             case StoreFailed():
                 self._line(f"longjudge: nothing is kept, the store fails: {update.message}")
@@ -44,6 +47,13 @@ class Progress:
                 self._line(f"stopping ({update.cause}): answers on their way may still arrive")
             case JudgmentEnded():
                 self._clear()
+
+    def _gap(self, update: ChunkUpdate) -> None:
+        """Say why a chunk has no verdict, each reason once: it is often the same for many."""
+        if update.note not in self._problems and len(self._problems) < MAX_PROBLEMS:
+            self._problems.add(update.note)
+            reason = update.reason.value if update.reason else "gap"
+            self._line(f"part {update.part}: {reason}: {update.note}")
 
     def _draw(self) -> None:
         now = time.monotonic()
@@ -58,19 +68,16 @@ class Progress:
             f" {states.count(ChunkState.RUNNING)} in flight, {now - self._started:.0f} s"
         )
         if self._live:
-            sys.stderr.write("\r" + text.ljust(self._width))
+            write_progress("\r" + text.ljust(self._width))
             self._width = len(text)
-            sys.stderr.flush()
         else:
             self._line(text)
 
     def _clear(self) -> None:
         if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()
+            write_progress("\r" + " " * self._width + "\r")
             self._width = 0
 
     def _line(self, text: str) -> None:
         self._clear()
-        sys.stderr.write(clean_line(text, 2000) + "\n")
-        sys.stderr.flush()
+        tell(text)

@@ -40,6 +40,8 @@ CALL_SECONDS = 300.0
 CONNECT_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
 EFFORT = "low"
+MAX_TOKEN_COUNT = 2**40
+"""A count beyond this is a server's mistake, and no store could add it up."""
 
 _STOPS: Mapping[str, Stop] = {
     "end_turn": Stop.COMPLETE,
@@ -231,7 +233,7 @@ def _text(holder: object, name: str) -> str:
 def _usage(usage: object) -> Usage:
     def count(name: str) -> int:
         value: object = getattr(usage, name, None)
-        return value if type(value) is int and value >= 0 else 0
+        return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else 0
 
     return Usage(
         input_tokens=count("input_tokens"),

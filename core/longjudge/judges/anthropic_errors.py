@@ -92,7 +92,8 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
         outcome = _Outcome(Again.END, hint="check the credential")
         return _make("no credential", str(error), outcome, secrets, replied=False)
     if isinstance(error, ValueError):
-        return _make("the call failed", str(error), _Outcome(Again.NEVER), secrets, replied=False)
+        # Bytes that are no text, a number of a million digits: the question itself was encoded.
+        return _make("the reply is malformed", str(error), _Outcome(Again.SOON), secrets)
     return _unreachable("connection failed", error, endpoint, secrets)
 
 

@@ -27,6 +27,8 @@ REPLY_VERSION = "1"
 """Names the schema below; part of the request parameters and so of every verdict key."""
 
 MAX_REPLY_CHARS = 200_000
+MAX_FINDINGS = 200
+"""More findings in one reply are no judgment of a chunk, but noise."""
 MAX_BROKEN = 50
 """Broken objects after which the search ends, since each costs a pass over the text."""
 _MAX_EVENT = 2**53
@@ -284,6 +286,8 @@ def _verdict(found: object, rubric: Rubric) -> Verdict | str:
         return f"the reply says nothing about {missing[0]}"
     if len(reply.criteria) > len(names):
         return "the reply names a criterion that was not asked about"
+    if sum(len(criterion.findings) for criterion in reply.criteria.values()) > MAX_FINDINGS:
+        return f"the reply holds more than {MAX_FINDINGS} findings"
     return Verdict(
         names,
         tuple(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from longjudge.sessions.records import DECODE_ERRORS
+from longjudge.sessions.values import is_array
 
 WRAPPERS = ("events", "messages", "steps", "trajectory", "data", "items")
 
@@ -107,6 +108,8 @@ def _wrapped(data: bytes, start: int) -> Document | None:
             else:
                 begin = position
                 value, position = _patient.raw_decode(text, position)
+                if document is not None and key in WRAPPERS and is_array(value) and value:
+                    trailing = f"a second list, `{key}`, was left out"
                 # Bodies beside the array are not needed, and garbled strings must not be shown.
                 small = position - begin <= _SMALL
                 around[str(key)] = _plain(data[begin:position]) if small else type(value).__name__
@@ -121,7 +124,7 @@ def _wrapped(data: bytes, start: int) -> Document | None:
         document.fault = document.fault or "the document is cut or damaged behind its events"
     else:
         if _after_space(text, position + 1) < len(text):
-            trailing = TRAILING
+            trailing = trailing or TRAILING
         if document is None:
             document = Document(array("Q", [start]), array("Q", [position + 1]), wrapper=None)
         document.fault = document.fault or trailing

@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import SessionError
+from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,13 @@ RENDERING_VERSION = "1"
 
 DIGEST_BYTES = 16
 """Length of a text digest: the first half of a SHA-256, enough to never meet a twin by chance."""
+
+
+TOOL_CHARS = 200
+"""A tool's name is cut after this many characters; no real one comes near it."""
+
+LARGE_TEXT_CHARS = 200_000
+"""A text from here on is held after it was read: its pieces would each read it again."""
 
 
 class EventKind(StrEnum):
@@ -60,10 +68,10 @@ class Event:
 
     @property
     def header(self) -> str:
-        """Kind and tool in one line: the first line of the text."""
+        """Kind and tool in one line: the first line of the text, and a short one."""
         line = self.kind.value
         if self.tool:
-            line += " " + " ".join(self.tool.split())
+            line += " " + " ".join(self.tool[: 2 * TOOL_CHARS].split())[:TOOL_CHARS]
         return line + " (error)" if self.is_error else line
 
     @property
@@ -203,11 +211,12 @@ class Session:
     ended: str | None = None
     skipped_lines: int = 0
     diagnostics: tuple[Diagnostic, ...] = ()
+    large_text: tuple[int, str] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
-        """The path as given, or a word for events handed over in memory."""
-        return str(self.path) if self.path is not None else "<events>"
+        """The path as given (bytes that are no text replaced), or a word for events in memory."""
+        return without_surrogates(str(self.path)) if self.path is not None else "<events>"
 
     def event(self, number: int) -> Event:
         """Read one event again.
@@ -225,8 +234,17 @@ class Session:
         return event
 
     def text(self, number: int) -> str:
-        """The text of one event, exactly as it was indexed."""
-        return self.event(number).text
+        """The text of one event, exactly as it was indexed.
+
+        The last large text is held, so that its pieces do not each cost the whole of it.
+        """
+        held = self.large_text
+        if held is not None and held[0] == number:
+            return held[1]
+        text = self.event(number).text
+        if len(text) >= LARGE_TEXT_CHARS:
+            self.large_text = (number, text)
+        return text
 
     def raw(self, number: int) -> bytes:
         """The record that the event comes from, as it stands in the file."""
@@ -238,6 +256,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of the file."""
+        self.large_text = None
         self.source.close()
 
     def _changed(self, number: int) -> SessionError:

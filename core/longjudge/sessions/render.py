@@ -26,6 +26,9 @@ _BLOCK_IDS = frozenset(
 )
 _MAX_DEPTH = 60
 
+MAX_NESTING = 200
+"""A value nested deeper is not rendered. Python's own limit depends on who calls."""
+
 
 def render_input(value: object) -> str:
     """Render the input of a call: one `key: value` line per entry, strings as they are."""
@@ -73,17 +76,39 @@ def render_block(block: object) -> str:
 
 
 def compact_json(value: object) -> str:
-    """A value as JSON without spaces or escapes, encoded media in it replaced."""
+    """A value as JSON without spaces or escapes, encoded media in it replaced.
+
+    Raises:
+        RecursionError: nested more than `MAX_NESTING` deep.
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
+    if _nested_beyond(value, MAX_NESTING):
+        raise RecursionError(f"nested more than {MAX_NESTING} deep")
     text = _compact(value)
     if '"data":' in text or '"blob":' in text or '"base64":' in text:
         text = _compact(_without_media(value, 0))
     return without_surrogates(text) if not text.isascii() else text
+
+
+def _nested_beyond(value: object, limit: int) -> bool:
+    """Whether a value holds containers more than `limit` deep; walks level by level."""
+    level: list[object] = [value]
+    for _ in range(limit):
+        inner: list[object] = []
+        for item in level:
+            if is_object(item):
+                inner += item.values()
+            elif is_array(item):
+                inner += item
+        level = [item for item in inner if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def elide_media(text: str) -> str:

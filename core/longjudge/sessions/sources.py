@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -141,7 +142,12 @@ class MemorySource:
 
 
 def _events(format_: SessionFormat, data: bytes) -> Sequence[Event]:
+    """The events of a record, also where the caller's stack leaves no room to decode it."""
     try:
         return format_.line_events(data)
-    except RecursionError as error:
-        raise SessionError("a record is nested too deeply to be read from here") from error
+    except RecursionError:
+        with ThreadPoolExecutor(1) as fresh_stack:
+            try:
+                return fresh_stack.submit(format_.line_events, data).result()
+            except RecursionError as error:
+                raise SessionError("a record is nested too deeply to be read") from error

@@ -121,7 +121,14 @@ class Format(ABC, Generic[R]):
         records = decode_records(line, self.decode, self.convert)
         if len(records) == 1:
             return self.record_events(records[0])
-        return [event for record in records for event in self.record_events(record)]
+        return [event for record in records for event in self._events_or_none(record)]
+
+    def _events_or_none(self, record: R) -> list[Event]:
+        """The events of one of several records on a line, none where it is nested too deeply."""
+        try:
+            return self.record_events(record)
+        except RecursionError:
+            return []
 
     def readings(self) -> Sequence[SessionReader]:
         """The ways to read a file, in the order to try them until one yields an event."""

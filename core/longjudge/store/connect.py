@@ -1,0 +1,187 @@
+"""Opens the SQLite file: for writing, for reading, on media that cannot be written, and locked.
+
+Another process may hold the lock at any moment. One try is short, since nothing can interrupt it;
+what is locked is tried again for as long as the caller has patience.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
+
+import aiosqlite
+
+from longjudge.errors import StoreError
+from longjudge.store.migrations import MIGRATIONS, SCHEMA_VERSION
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+    from pathlib import Path
+
+R = TypeVar("R")
+
+PATIENCE_SECONDS = 5.0
+"""How long a locked store is tried again before it is given up."""
+
+TRY_SECONDS = 0.1
+"""How long one try may hold the connection's thread, which nothing can interrupt."""
+
+
+def _never() -> bool:
+    return False
+
+
+async def patiently(
+    step: Callable[[], Awaitable[R]],
+    seconds: float,
+    give_up: Callable[[], bool] = _never,
+) -> R:
+    """Run a step again while another process holds the lock, each try short, for `seconds`."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while True:
+        try:
+            return await step()
+        except sqlite3.OperationalError as error:
+            locked = "locked" in str(error) or "busy" in str(error)
+            if not locked or give_up() or loop.time() >= deadline:
+                raise
+        # Two processes that start in step are set apart by their numbers.
+        await asyncio.sleep(0.02 + 0.001 * (os.getpid() % 17))
+
+
+def uri(path: Path) -> str:
+    """The file's URI; bytes that are no text, `?` and `#` in its name included."""
+    return f"file://{quote(os.fsencode(path.absolute()))}"
+
+
+def file_id(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path; None where there is none."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def reading_mode(path: Path) -> str:
+    """How to open a store that must not change.
+
+    A reader in WAL mode needs files beside the store, and only one that may write removes them
+    again. Where none can be made and there is no log to read, the file is as good as immutable.
+    """
+    if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK):
+        return "mode=rw"
+    log = path.with_name(path.name + "-wal")
+    return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+
+
+def make_file(path: Path) -> str | None:
+    """Create an empty file with mode 0600 where there is none; what went wrong, or None."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
+    except OSError as error:
+        return f"{clean_line(str(path))}: {error.strerror or error}"
+    return None
+
+
+def has_content(path: Path) -> bool:
+    """Whether there is a file that is more than just made."""
+    return path.is_file() and path.stat().st_size > 0
+
+
+async def connect(
+    path: Path,
+    uri: str,
+    prepare: Callable[[aiosqlite.Connection], Coroutine[None, None, None]],
+) -> aiosqlite.Connection:
+    """Connect and prepare; whatever goes wrong, the connection's thread is let go.
+
+    Raises:
+        StoreError: no database, or a newer one.
+        sqlite3.OperationalError: it cannot be opened this way.
+    """
+    connection = await aiosqlite.connect(
+        uri, uri=uri.startswith("file:"), isolation_level=None, timeout=TRY_SECONDS
+    )
+    try:
+        await prepare(connection)
+    except BaseException as error:
+        await asyncio.shield(connection.close())
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+            error, sqlite3.OperationalError
+        ):
+            raise _no_database(path, error) from error
+        raise
+    return connection
+
+
+async def prepare_to_write(
+    path: Path, connection: aiosqlite.Connection, give_up: Callable[[], bool] = _never
+) -> None:
+    """Switch to WAL and bring the schema up to date."""
+
+    async def prepare() -> None:
+        await connection.execute("PRAGMA journal_mode=WAL")
+        await connection.execute("PRAGMA synchronous=NORMAL")
+        await _migrate(path, connection)
+
+    await patiently(prepare, PATIENCE_SECONDS, give_up)
+
+
+async def prepare_to_read(path: Path, connection: aiosqlite.Connection) -> None:
+    """Check the schema, and change nothing."""
+    await connection.execute("PRAGMA query_only=ON")
+    version = await patiently(lambda: _version(connection), PATIENCE_SECONDS)
+    _check_version(path, version)
+    if version == 0:
+        # Another process has made the file and not yet its tables.
+        raise sqlite3.OperationalError("it has no tables yet")
+
+
+def _no_database(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"{clean_line(str(path))}: not a longjudge store ({error}); move it away, or name another"
+        " with --store"
+    )
+
+
+async def _version(connection: aiosqlite.Connection) -> int:
+    rows = list(await connection.execute_fetchall("PRAGMA user_version"))
+    return int(rows[0][0])
+
+
+def _check_version(path: Path, version: int) -> None:
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{clean_line(str(path))}: written by a newer longjudge (schema {version}, this one"
+            f" knows {SCHEMA_VERSION}); update longjudge, or name another store with --store"
+        )
+
+
+async def _migrate(path: Path, connection: aiosqlite.Connection) -> None:
+    version = await _version(connection)
+    _check_version(path, version)
+    if version == SCHEMA_VERSION:
+        return
+    await connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have migrated while this one waited for the lock.
+        version = await _version(connection)
+        _check_version(path, version)
+        tables = list(await connection.execute_fetchall("SELECT name FROM sqlite_master"))
+        if version == 0 and tables:
+            raise sqlite3.DatabaseError("it is the database of another program")
+        for number in range(version, SCHEMA_VERSION):
+            for statement in MIGRATIONS[number]:
+                await connection.execute(statement)
+        await connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION:d}")
+    except BaseException:
+        await asyncio.shield(connection.execute("ROLLBACK"))
+        raise
+    await connection.execute("COMMIT")
