@@ -67,6 +67,10 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
+def open_items(server: MessagesServer) -> set[int]:
+    return {item_of(request.prompt) for request in server.open_requests}
+
+
 def check_sums(result: dict[str, Any]) -> None:
     assert result["judged_chunks"] + result["unjudged_chunks"] == result["chunks"]
     assert sum(result["gaps"].values()) == result["unjudged_chunks"]
@@ -80,22 +84,17 @@ def test_killed_in_the_middle_the_next_run_asks_only_what_is_missing(session_fil
 
     with MessagesServer(script) as server:
         process = start_judge(server, session_file)
-        server.wait_for(lambda: len(server.open_requests) == 4)
+        server.wait_for(lambda: open_items(server) == {5, 6, 7, 8})
         process.kill()
         process.communicate()
-        answered = {item_of(r.prompt) for r in server.requests if r.answered}
-        assert answered == set(range(5))
         server.script = api.clean
         before = len(server.requests)
         [result], _ = finish(start_judge(server, session_file))
         asked = {item_of(request.prompt) for request in server.requests[before:]}
-    # The last answer may have been on its way into the store when the kill came; those before it
-    # were answered one after the other and are kept.
-    assert asked >= set(range(5, COUNT))
-    assert len(asked) <= COUNT - 5 + 4
+    # A worker asks the next question only after the last answer is committed.
+    assert asked == set(range(5, COUNT))
     assert result["status"] == "complete"
-    assert result["calls"] == len(asked) == len(server.requests) - before
-    assert result["cached_chunks"] == COUNT - len(asked)
+    assert (result["calls"], result["cached_chunks"]) == (COUNT - 5, 5)
 
 
 def test_a_two_second_limit_gives_timed_out_exit_3_and_sums_that_add_up(
@@ -137,7 +136,7 @@ def test_a_signal_closes_the_calls_in_flight_prints_the_result_and_ends(
 
     with MessagesServer(script) as server:
         process = start_judge(server, session_file, other)
-        server.wait_for(lambda: len(server.open_requests) == 4)
+        server.wait_for(lambda: open_items(server) == {3, 4, 5, 6})
         process.send_signal(number)
         sent = time.monotonic()
         server.wait_for(lambda: not server.open_requests)
@@ -300,6 +299,11 @@ def test_a_folder_passes_over_what_is_no_session_and_an_empty_one_is_an_error(
         (["judge", "x", "--nonsense"], "--nonsense"),
         (["judge", "x", "--rubric", "nope"], "no such rubric"),
         (["judge", "x", "--model", " "], "model"),
+        (["judge", "x", "--fail-under", "nan"], "out of range"),
+        (["judge", "x", "--fail-under", "1.5"], "out of range"),
+        (["judge", ""], "a PATH is empty"),
+        (["judge", "x", "--store", ""], "--store is empty"),
+        (["judge", "x", "--rubric", "/dev/zero"], "not a file"),
         ([], "longjudge judge"),
         (["some.jsonl"], "longjudge judge"),
     ],
@@ -409,3 +413,124 @@ def test_output_that_nobody_reads_any_more_ends_it_without_noise() -> None:
     assert process.wait(60) == 141
     assert "BrokenPipe" not in err
     assert "Traceback" not in err
+
+
+def shell(command: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env=dict(os.environ) | {"PY": sys.executable} | environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_progress_that_cannot_be_written_ends_no_judgment(session_file: Path) -> None:
+    command = (
+        f'"$PY" -m longjudge judge {session_file} --model offline --json'
+        f" --chunk-chars {CHUNK_CHARS}"
+    )
+    for stderr in ("2>&-", "2> >(head -c 1 > /dev/null)", "2> /dev/full"):
+        code, out, _ = shell(f"{command} --store {session_file}.{len(stderr)} {stderr}")
+        assert code == 0
+        assert json.loads(out)["judged_chunks"] == COUNT
+
+
+@pytest.mark.parametrize("command", ["judge --model offline", "chunks", "sessions"])
+def test_output_that_cannot_be_written_is_one_line_and_exit_2(
+    session_file: Path, command: str
+) -> None:
+    for stdout in (">&-", "> /dev/full"):
+        code, _, err = shell(f'"$PY" -m longjudge {command} {session_file} {stdout}')
+        assert code == 2
+        assert "standard output" in err.splitlines()[-1]
+
+
+def test_a_file_name_that_is_no_text_is_a_session_like_any_other(tmp_path: Path) -> None:
+    path = write_session(tmp_path / os.fsdecode(b"n\xff.jsonl"), 2)
+    for command in (["judge", path, "--model", "offline"], ["chunks", path], ["sessions", path]):
+        for json_option in ([], ["--json"]):
+            process = subprocess.run(
+                [sys.executable, "-m", "longjudge", *map(os.fspath, command), *json_option],
+                capture_output=True,
+                check=False,
+            )
+            assert process.returncode == 0
+            assert "n\ufffd.jsonl" in process.stdout.decode()
+
+
+@pytest.mark.parametrize("wait", [0.05, 0.1, 0.15, 0.2, 0.3, 0.4])
+def test_a_signal_at_the_very_start_ends_it_with_its_code(session_file: Path, wait: float) -> None:
+    with MessagesServer(lambda r, _: api.later(api.clean(r), FOREVER)) as server:
+        # The moment under test is one before the first request, which nothing announces.
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "import os, signal, threading, sys\n"
+                "from longjudge.cli import main\n"
+                f"threading.Timer({wait}, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+                f"sys.exit(main(['judge', {str(session_file)!r}, '--json']))",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ) | {"ANTHROPIC_BASE_URL": server.base_url},
+        )
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_what_a_file_lost_is_said_beside_its_result(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", 2)
+    path.write_text(path.read_text() + '{"kind": "user_message", "te\n' + '{"kind": "system"}\n')
+    code, out, err = run("judge", path, "--model", "offline")
+    assert code == 0
+    assert "2 lines of the file could not be read" in out
+    assert "line 3: no complete JSON record" in err
+
+
+def test_why_a_chunk_was_not_judged_is_said(session_file: Path) -> None:
+    def script(request: api.Request, _: int) -> api.Reply:
+        return api.error(400, "effort is not known\x1b[2J", kind="invalid_request_error")
+
+    with MessagesServer(script) as server:
+        _, err = finish(start_judge(server, session_file))
+    assert "effort is not known" in err
+    assert err.count("effort is not known") == 1
+    assert "\x1b" not in err
+
+
+def test_text_that_looks_almost_like_a_fence_costs_no_time(tmp_path: Path) -> None:
+    text = "<" + " " * 200_000 + "[" + " " * 200_000
+    path = write_events(tmp_path / "s.jsonl", [*events(1), {"kind": "system", "text": text}])
+    process = start(None, "judge", path, "--model", "offline", "--chunk-chars", 500_000)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def test_one_very_long_event_is_planned_and_judged_in_pieces(tmp_path: Path) -> None:
+    text = "words of a very long output, none of them special; " * 200_000
+    path = write_events(tmp_path / "s.jsonl", [*events(1), {"kind": "system", "text": text}])
+    process = start(None, "judge", path, "--model", "offline", "--json")
+    [result], _ = finish(process)
+    assert result["chunks"] == 1 + -(-(len("system\n") + len(text)) // 30_000)
+    assert result["status"] == "complete"
+
+
+def test_deep_nesting_is_skipped_wherever_it_is_read_from(tmp_path: Path) -> None:
+    lines = [json.dumps(events(1)[0])]
+    for depth in (150, 250, 950, 975, 980, 985, 990, 100_000):
+        deep = "[" * depth + "]" * depth
+        lines.append(f'{{"kind": "tool_call", "tool": "T{depth}", "input": {{"x": {deep}}}}}')
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    code, out, _ = run("judge", path, "--model", "offline", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert result["status"] == "complete"
+    assert (result["session"]["events"], result["session"]["skipped_lines"]) == (2, 7)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
 import server as api
-from longjudge import CredentialError, Result, SessionError, judge_session, retries
+from longjudge import CredentialError, Result, judge_session, retries
 from longjudge.api import open_session
 from longjudge.judges.make import make_judge
 from longjudge.judgment import Judgment
@@ -18,7 +21,7 @@ from longjudge.states import ChunkState
 from longjudge.store import Store
 from longjudge.updates import ChunkUpdate
 from server import FOREVER, MessagesServer, Reply, Request
-from sessions_for_tests import CHUNK_CHARS, events, item_of, write_session
+from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -316,30 +319,6 @@ async def test_a_store_that_cannot_be_written_is_said_and_judging_goes_on(
     assert (await judge(session_file, tmp_path / "file" / "store.sqlite")).calls == COUNT
 
 
-async def test_a_session_rewritten_while_it_is_open_is_an_error_and_keeps_no_wrong_verdict(
-    served: MessagesServer, session_file: Path, store_file: Path
-) -> None:
-    session = await open_session(session_file)
-    store = await Store.open(store_file)
-    chosen = make_judge(MODEL)
-    session_file.write_text(session_file.read_text().replace("item 0005", "item 9995"))
-    judgment = Judgment(
-        session,
-        rubric=load_rubric("chunks"),
-        judge=chosen,
-        store=store,
-        settings=Settings(CHUNK_CHARS, 1),
-    )
-    try:
-        with pytest.raises(SessionError, match="changed while it was open"):
-            await judgment.run()
-        assert len(await store.all_keys()) == 5
-    finally:
-        await chosen.aclose()
-        await store.aclose()
-        session.close()
-
-
 class Watched:
     """A judgment against the local server whose updates are recorded."""
 
@@ -386,11 +365,95 @@ class Watched:
         ]
 
 
+async def test_a_session_rewritten_while_it_is_judged_ends_as_a_partial_result(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    async with Watched(session_file, store_file, concurrency=1) as watched:
+        changed = session_file.read_text().replace("item 0005", "item 9995")
+        session_file.write_text(changed)
+        result = await watched.judgment.run()
+        check_sums(result)
+        assert (result.status, result.judged_chunks) == ("partial", 5)
+        assert result.gaps == {"skipped": COUNT - 5}
+        assert result.error is not None
+        assert "changed while it was open" in result.error
+        assert len(await watched.store.all_keys()) == 5
+    assert {item_of(request.prompt) for request in served.requests} == set(range(5))
+
+
+async def test_numbers_of_tokens_that_no_store_can_hold_lose_no_verdict(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.message(
+        [{"type": "text", "text": json.loads(api.clean(request).body)["content"][1]["text"]}],
+        usage={"input_tokens": 2**63, "output_tokens": 10**30, "cache_read_input_tokens": -1},
+    )
+    path = write_session(tmp_path / "s.jsonl", 2)
+    assert (await judge(path, store_file)).status == "complete"
+    assert (await judge(path, store_file)).calls == 0
+
+
+async def test_thousands_of_findings_are_no_verdict_and_hundreds_are_placed_at_once(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    found = {"event": 1, "quote": "words that do not stand there", "note": "n"}
+    many = 150
+    served.script = lambda request, _: api.flagged(request, {"broken_promise": [found] * many})
+    text = "a b " * 50_000
+    path = write_events(tmp_path / "s.jsonl", [*events(1), {"kind": "system", "text": text}])
+    result = await judge_session(path, model=MODEL, chunk_chars=1_000_000, store=store_file)
+    assert result is not None
+    assert (len(result.findings), result.verified_share) == (many, 0.0)
+    many = 3_000
+    path = write_session(tmp_path / "t.jsonl", 1)
+    assert (await judge(path, store_file)).gaps == {"unparsable": 1}
+
+
+def test_judgments_in_two_threads_never_pay_twice_for_one_question(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    def run() -> Result:
+        return asyncio.run(judge(session_file, store_file))
+
+    with ThreadPoolExecutor(2) as threads:
+        results = [future.result() for future in [threads.submit(run), threads.submit(run)]]
+    assert len(served.requests) == COUNT
+    assert sum(result.calls for result in results) == COUNT
+    assert {result.status.value for result in results} == {"complete"}
+
+
+async def test_a_store_that_another_process_holds_does_not_keep_a_stopped_judgment(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    await (await Store.open(store_file)).aclose()
+    holder = sqlite3.connect(store_file, isolation_level=None)
+    async with Watched(session_file, store_file) as watched:
+        holder.execute("BEGIN EXCLUSIVE")
+        running = asyncio.ensure_future(watched.judgment.run())
+        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
+        watched.judgment.cancel()
+        async with asyncio.timeout(4):
+            result = await running
+        check_sums(result)
+        assert result.store_error is not None
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
+async def test_a_limit_that_found_every_chunk_ended_has_ended_nothing(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.refusal() if item_of(request.prompt) == 0 else api.later(api.clean(request), 0.6)
+    )
+    path = write_session(tmp_path / "s.jsonl", 2)
+    result = await judge(path, store_file, time_limit=0.3)
+    assert (result.status, result.gaps, result.score) == ("partial", {"refused": 1}, 1.0)
+
+
 async def test_a_chunk_is_shown_as_judged_only_after_its_verdict_is_committed(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
-    import sqlite3
-
     async with Watched(session_file, store_file, concurrency=4) as watched:
         seen: list[tuple[int, int]] = []
 
@@ -447,8 +510,6 @@ async def test_one_chunk_can_be_cancelled_in_flight_queued_and_waiting_to_be_ask
 async def test_cancelling_the_first_of_equal_chunks_lets_the_next_be_asked(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    from sessions_for_tests import write_events
-
     path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
     served.script = lambda request, attempt: (
         api.later(api.clean(request), FOREVER)

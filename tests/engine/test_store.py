@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from longjudge.judges.base import Usage
 from longjudge.store import KeptVerdict, Provenance, Store, StoreWriteError
 from longjudge.store.migrations import SCHEMA_VERSION
 from longjudge.verdict import Finding, Verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VERDICT = Verdict(("a", "b"), (Finding("a", "note \ufffd", 2, 'quote "x"\n'),))
 KEPT = KeptVerdict(VERDICT, '{"raw": true}', disagrees=False)
@@ -160,3 +157,107 @@ def test_processes_that_start_at_once_share_a_new_store(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM verdicts").fetchone() == (120,)
     connection.close()
+
+
+async def test_a_store_that_another_process_holds_is_opened_to_read_and_says_so(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "s.sqlite"
+    first = await Store.open(path)
+    await first.keep("k1", KEPT, BY)
+    await first.aclose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    connection.close()
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    asked = iter([False, True])
+    store = await Store.open(path, give_up=lambda: next(asked, True))
+    assert store.write_error is not None
+    assert "locked" in store.write_error
+    await store.aclose()
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
+@pytest.mark.parametrize("name", ["a?b#c%20d.sqlite", "new\nline.sqlite", "sp ace.sqlite"])
+async def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    store = await Store.open(path)
+    assert store.write_error is None
+    await store.keep("k1", KEPT, BY)
+    await store.aclose()
+    assert path.exists()
+    reader = await Store.open_to_read(path)
+    assert await reader.all_keys() == {"k1"}
+    await reader.aclose()
+
+
+async def test_a_path_with_two_slashes_or_bytes_that_are_no_text_will_do(tmp_path: Path) -> None:
+    for path in (Path(f"/{tmp_path}/two.sqlite"), tmp_path / os.fsdecode(b"n\xff.sqlite")):
+        store = await Store.open(path)
+        assert store.write_error is None
+        await store.aclose()
+
+
+async def test_reading_leaves_nothing_beside_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    await (await Store.open(path)).aclose()
+    before = path.read_bytes()
+    reader = await Store.open_to_read(path)
+    await reader.all_keys()
+    await reader.aclose()
+    assert [item.name for item in tmp_path.iterdir()] == ["s.sqlite"]
+    assert path.read_bytes() == before
+
+
+async def test_a_store_on_a_medium_that_cannot_be_written_is_still_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    await store.keep("k1", KEPT, BY)
+    await store.aclose()
+    # Whoever runs the tests may write everywhere; the medium's answer is put in their place.
+    monkeypatch.setattr("longjudge.store.store.make_file", lambda path: "read-only file system")
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    store = await Store.open(path)
+    assert store.write_error == "read-only file system"
+    assert await store.all_keys() == {"k1"}
+    await store.aclose()
+
+
+async def test_a_damaged_store_is_one_message_and_no_crash(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    for number in range(200):
+        await store.keep(f"k{number}", KEPT, BY)
+    await store.aclose()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xaa" * (len(data) - 4096)
+    path.write_bytes(data)
+    damaged = await Store.open_to_read(path)
+    with pytest.raises(StoreError, match="cannot be read"):
+        await damaged.kept_keys(["k1"])
+    await damaged.aclose()
+
+
+async def test_a_store_removed_while_it_is_open_is_a_write_error(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    await store.keep("k1", KEPT, BY)
+    path.unlink()
+    with pytest.raises(StoreWriteError, match="removed or replaced"):
+        await store.keep("k2", KEPT, BY)
+    await store.aclose()
+
+
+async def test_a_verdict_that_stands_already_can_be_left_standing(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    other = KeptVerdict(Verdict(("a",), ()), "other", disagrees=True)
+    await store.keep("k1", KEPT, BY)
+    await store.keep("k1", other, BY, replace=False)
+    assert (await store.kept(["k1"]))["k1"] == KEPT
+    await store.keep("k1", other, BY)
+    assert (await store.kept(["k1"]))["k1"] == other
+    await store.aclose()
