@@ -534,3 +534,20 @@ def test_deep_nesting_is_skipped_wherever_it_is_read_from(tmp_path: Path) -> Non
     assert code == 0
     assert result["status"] == "complete"
     assert (result["session"]["events"], result["session"]["skipped_lines"]) == (2, 7)
+
+
+def test_a_hang_up_that_nohup_ignores_ends_nothing(session_file: Path) -> None:
+    with MessagesServer(lambda r, _: api.later(api.clean(r), FOREVER)) as server:
+        process = subprocess.Popen(
+            ["nohup", sys.executable, "-m", "longjudge", "judge", session_file, "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            env=dict(os.environ) | {"ANTHROPIC_BASE_URL": server.base_url},
+        )
+        server.wait_for(lambda: bool(server.open_requests))
+        process.send_signal(signal.SIGHUP)
+        server.release()
+        [result], _ = finish(process)
+    assert (process.returncode, result["status"]) == (0, "complete")

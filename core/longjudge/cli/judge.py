@@ -14,7 +14,7 @@ from longjudge.cli.files import Reading, session_files, warn_of_gaps
 from longjudge.cli.present import result_text
 from longjudge.cli.preview import Preview, summary
 from longjudge.cli.progress import Progress
-from longjudge.cli.signals import STOP_SIGNALS
+from longjudge.cli.signals import signals_to_handle
 from longjudge.errors import CredentialError, SessionError
 from longjudge.judgment import Judgment
 from longjudge.rubric import Skip
@@ -183,8 +183,8 @@ async def _judge_paths(
     judge.check_rubric(rubric)
     files = session_files(paths, "judge")
     loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(), _Verdict()
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stop.request, int(number))
+    for number in signals_to_handle():
+        loop.add_signal_handler(number, stop.request, number)
     store = await Store.open(judging.store_path(), give_up=lambda: stop.requested)
     try:
         if store.write_error:

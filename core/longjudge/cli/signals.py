@@ -12,6 +12,16 @@ STOP_SIGNALS = tuple(
 """Ctrl+C, a polite kill, a closed terminal; not every system knows the last."""
 
 
+def signals_to_handle() -> list[int]:
+    """The stop signals that a command takes over: a hang-up that `nohup` ignores stays ignored."""
+    hang_up = getattr(signal, "SIGHUP", None)
+    return [
+        int(number)
+        for number in STOP_SIGNALS
+        if number != hang_up or signal.getsignal(number) is not signal.SIG_IGN
+    ]
+
+
 def exit_on_signals() -> None:
     """Let every stop signal end the process until a command takes it over.
 
