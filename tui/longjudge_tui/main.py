@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,9 +19,11 @@ from longjudge.paths import refuse_configuration, sample_sessions
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.sessions import find_sessions
 from longjudge.settings import DEFAULT_MODEL
+from longjudge.signals import signals_to_handle
 from longjudge.store import Store
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench import Bench
+from longjudge_tui.driver import PatientDriver
 
 if TYPE_CHECKING:
     from longjudge.judges.base import Judge
@@ -32,7 +33,6 @@ SWITCH_SECONDS = 0.0005
 """How long a thread that reads a session may hold the screen up."""
 
 CLOSE_SECONDS = 3.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def open_app(request: AppRequest) -> int:
@@ -42,21 +42,11 @@ def open_app(request: AppRequest) -> int:
         LongjudgeError: there is nothing to open, or something it needs cannot be used.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    try:
-        return asyncio.run(_open(request))
-    finally:
-        _let_go_of_a_lost_terminal()
-
-
-def _let_go_of_a_lost_terminal() -> None:
-    """Drop what a closed terminal cannot take, which would replace the exit code by 120."""
-    for stream in (sys.__stdout__, sys.__stderr__):
-        if stream is None:
-            continue
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    code = asyncio.run(_open(request))
+    if PatientDriver.stuck:
+        # Everything is closed but the terminal, which takes nothing: Python would wait for it.
+        os._exit(code)
+    return code
 
 
 def choose_judge(model: str | None) -> Judge:
@@ -107,8 +97,9 @@ async def _show(bench: Bench) -> int:
             stopped_by.append(number)
             app.exit(return_code=128 + number)
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, stop, int(number))
+    app.driver_class = PatientDriver
+    for number in signals_to_handle():
+        loop.add_signal_handler(number, stop, number)
     bench.open_first()
     await app.run_async()
     if stopped_by:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longjudge.cli.signals import exit_on_signals
+from longjudge.signals import exit_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,10 +14,10 @@ from longjudge.cli.files import Reading, session_files, warn_of_gaps
 from longjudge.cli.present import result_text
 from longjudge.cli.preview import Preview, summary
 from longjudge.cli.progress import Progress
-from longjudge.cli.signals import signals_to_handle
 from longjudge.errors import CredentialError, SessionError
 from longjudge.judgment import Judgment
 from longjudge.rubric import Skip
+from longjudge.signals import signals_to_handle
 from longjudge.states import JudgmentStatus
 from longjudge.store import Store
 from longjudge.streams import tell

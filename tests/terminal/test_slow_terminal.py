@@ -1,0 +1,64 @@
+"""A terminal that stops reading: judging goes on, a signal still ends the app, frames come back."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+
+import pytest
+
+import server as api
+from longjudge_tui.driver import BACKLOG_BYTES, LossyTerminal
+from server import MessagesServer
+from sessions_for_tests import CHUNK_CHARS, write_session
+
+COUNT = 200
+
+
+@pytest.fixture
+def served(environment):
+    with MessagesServer(lambda request, _: api.later(api.clean(request), 0.05)) as server:
+        environment["ANTHROPIC_API_KEY"] = "sk-ant-test"
+        environment["ANTHROPIC_BASE_URL"] = server.base_url
+        yield server
+
+
+def test_judging_goes_on_and_a_signal_ends_the_app_while_nobody_reads(
+    open_terminal, served, tmp_path
+):
+    path = write_session(tmp_path / "s.jsonl", COUNT)
+    terminal = open_terminal(
+        "--model", "claude-haiku-5-5", "--chunk-chars", str(CHUNK_CHARS), str(path)
+    )
+    terminal.sees(f"{COUNT} to ask")
+    terminal.send("r")
+    # From here on nothing is read from the terminal.
+    served.wait_for(lambda: len(served.requests) == COUNT, timeout=60)
+    terminal.kill(signal.SIGTERM)
+    process = os.pidfd_open(terminal.child.pid)
+    ended, _, _ = select.select([process], [], [], 15)
+    os.close(process)
+    assert ended
+    terminal.child.close()
+    assert terminal.child.exitstatus == 143
+
+
+def test_frames_that_find_no_room_are_dropped_and_painted_anew_when_it_reads_again():
+    reader, writer = os.pipe()
+    caught_up = threading.Event()
+    terminal = LossyTerminal(writer, caught_up.set)
+    frame = "x" * 10_000
+    for _ in range(2 * BACKLOG_BYTES // len(frame)):
+        terminal.write(frame)
+    terminal.write("\x1b[?1049l")
+    assert not terminal.drain(0.01)
+    received = b""
+    while not received.endswith(b"\x1b[?1049l"):
+        received += os.read(reader, 65_536)
+    assert terminal.drain(5)
+    assert caught_up.wait(5)
+    assert len(received) < 2 * BACKLOG_BYTES
+    os.close(reader)
+    os.close(writer)

@@ -1,0 +1,138 @@
+"""A terminal that stops reading must not stop the judging.
+
+Textual hands its frames to a thread through a short queue, and waits for room in it on the event
+loop, which is also the engine's. Here the thread's file never blocks: what the terminal cannot take
+is dropped, frame by frame, and the whole screen is painted anew once it reads again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections import deque
+from functools import partial
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.app import App
+
+BACKLOG_BYTES = 256_000
+"""Frames wait up to this much; a full screen is some 20 kB."""
+
+FRAME_CHARS = 200
+"""Shorter writes switch modes of the terminal, and are never dropped."""
+
+DRAIN_SECONDS = 1.0
+WRITE_BYTES = 4_096
+
+
+class LossyTerminal:
+    """A file whose `write` never blocks; `caught_up` is called when dropped frames are over."""
+
+    def __init__(self, descriptor: int, caught_up: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._caught_up = caught_up
+        self._changed = Condition()
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        self._writing = False
+        self._lost = False
+        self._pump = Thread(target=self._write_on, name="terminal-output", daemon=True)
+        self._pump.start()
+
+    def write(self, text: str) -> int:
+        """Take a frame or a mode switch; a frame that finds no room is dropped."""
+        data = text.encode("utf-8", "replace")
+        with self._changed:
+            if self._size > BACKLOG_BYTES and len(text) > FRAME_CHARS:
+                self._lost = True
+            else:
+                self._waiting.append(data)
+                self._size += len(data)
+                self._changed.notify_all()
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is buffered beyond what `drain` waits for."""
+
+    def fileno(self) -> int:
+        """The terminal's descriptor."""
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        """Whether the descriptor is a terminal."""
+        return os.isatty(self._descriptor)
+
+    def drain(self, seconds: float) -> bool:
+        """Wait until everything is written; False where the terminal did not take it in time."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: not self._waiting and not self._writing, timeout=seconds
+            )
+
+    def _write_on(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting)
+                data = self._waiting.popleft()
+                self._writing = True
+            with contextlib.suppress(OSError):
+                # A terminal that is gone takes nothing, and its signal ends the app.
+                self._write(data)
+            with self._changed:
+                self._writing = False
+                self._size -= len(data)
+                behind = self._lost and not self._waiting
+                if behind:
+                    self._lost = False
+                self._changed.notify_all()
+            if behind:
+                self._caught_up()
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view[:WRITE_BYTES]) :]
+
+
+class PatientDriver(LinuxDriver):
+    """Textual's driver with a file that never blocks it.
+
+    `stuck` is set at the end where the terminal did not even take the last words: threads that
+    still hold the terminal would then keep the interpreter from its own end.
+    """
+
+    stuck = False
+
+    def __init__(
+        self,
+        app: App[Any],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
+        stream = sys.__stderr__
+        assert stream is not None, "the app is started on a terminal only"
+        self._terminal = LossyTerminal(stream.fileno(), self._repaint)
+        # The writer thread asks no more of its file than what a lossy terminal has.
+        self._file = cast("Any", self._terminal)
+
+    def close(self) -> None:
+        """End the writer thread, and give the terminal a moment to take the rest."""
+        super().close()
+        if not self._terminal.drain(DRAIN_SECONDS):
+            PatientDriver.stuck = True
+
+    def _repaint(self) -> None:
+        """Paint everything: frames were dropped. Called in the terminal's thread."""
+        # The app may be over by then.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(partial(self._app.refresh, layout=True))
