@@ -125,13 +125,15 @@ class Asking:
         Raises:
             CredentialError: there is nothing to authenticate with; nothing was asked.
         """
+        everything_ended = all(map(self._board.ended, range(len(self._keys))))
+        if everything_ended or self.stop_cause is not None:
+            return
+        await self._judge.prepare()
+        # What was cancelled meanwhile leads no others.
         leaders = self._group_equal()
         if not leaders or self.stop_cause is not None:
             return
-        await self._judge.prepare()
         self._schedule = Schedule(leaders)
-        if self.stop_cause is not None:
-            return
         self._workers = min(settings.concurrency, len(leaders))
         try:
             async with asyncio.TaskGroup() as group:

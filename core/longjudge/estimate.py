@@ -28,20 +28,25 @@ _STEP = 100
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over a plan; `cost_usd` is for the chunks that are not kept, None if unknown."""
+    """Sums over a plan.
+
+    `equal` counts chunks that are not kept and whose answer an equal one brings. `cost_usd` is for
+    what is to ask, None if unknown.
+    """
 
     chunks: int
     chars: int
     tokens: TokenEstimate
     kept: int
+    equal: int
     cost_usd: float | None
     cost_usd_low: float | None
     cost_usd_high: float | None
 
     @property
     def to_ask(self) -> int:
-        """Chunks that a run would ask about, equal ones counted each."""
-        return self.chunks - self.kept
+        """Questions that a run would ask, retries aside."""
+        return self.chunks - self.kept - self.equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +88,13 @@ class Estimator:
             key = keys[position]
             if key in kept:
                 kept_chunks += 1
-            elif costs is not None and key not in asked:
+            elif key not in asked:
                 asked.add(key)
-                costs = _add_costs(costs, self._costs(estimate))
+                if costs is not None:
+                    costs = _add_costs(costs, self._costs(estimate))
+        equal = len(plan) - kept_chunks - len(asked)
         cost, low, high = costs or (None, None, None)
-        return Totals(len(plan), plan.total_chars, tokens, kept_chunks, cost, low, high)
+        return Totals(len(plan), plan.total_chars, tokens, kept_chunks, equal, cost, low, high)
 
     def _costs(self, estimate: TokenEstimate) -> tuple[float, float, float] | None:
         prices = (self.cost(estimate.tokens), self.cost(estimate.low), self.cost(estimate.high))

@@ -14,7 +14,9 @@ import server as api
 from longjudge import CredentialError, Result, judge_session, retries
 from longjudge.api import open_session
 from longjudge.judges.make import make_judge
+from longjudge.judges.offline import OfflineJudge, believable_delay
 from longjudge.judgment import Judgment
+from longjudge.paths import sample_sessions
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.states import ChunkState
@@ -319,6 +321,27 @@ async def test_a_store_that_cannot_be_written_is_said_and_judging_goes_on(
     assert (await judge(session_file, tmp_path / "file" / "store.sqlite")).calls == COUNT
 
 
+async def test_half_a_second_on_the_long_sample_shows_every_face_of_a_timeout(
+    store_file: Path,
+) -> None:
+    session = await open_session(sample_sessions() / "checkout-refactor.jsonl")
+    store = await Store.open(store_file)
+    judgment = Judgment(
+        session,
+        rubric=load_rubric("chunks"),
+        judge=OfflineJudge(believable_delay),
+        store=store,
+        settings=Settings(time_limit=0.5),
+    )
+    result = await judgment.run()
+    await store.aclose()
+    session.close()
+    check_sums(result)
+    assert result.status == "timed_out"
+    assert result.judged_chunks > 0
+    assert set(result.gaps) == {"timed_out", "skipped"}
+
+
 class Watched:
     """A judgment against the local server whose updates are recorded."""
 
@@ -524,6 +547,23 @@ async def test_cancelling_the_first_of_equal_chunks_lets_the_next_be_asked(
     assert result.gaps == {"cancelled": 1}
     assert [part.state.value for part in result.parts] == ["clean", "gap", "clean", "clean"]
     assert [part.from_cache for part in result.parts] == [False, False, False, True]
+
+
+async def test_cancelling_one_before_the_first_question_leaves_its_equals_to_be_asked(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    async with Watched(path, store_file) as watched:
+        prepare = watched.judge.prepare
+
+        async def cancel_and_prepare() -> None:
+            watched.judgment.cancel_part(2)
+            await prepare()
+
+        watched.judge.prepare = cancel_and_prepare
+        result = await watched.judgment.run()
+    assert [part.state.value for part in result.parts] == ["clean", "gap", "clean", "clean"]
+    assert result.calls == 2
 
 
 async def test_a_chunk_that_waits_for_another_judgment_can_be_cancelled_by_itself(

@@ -61,8 +61,9 @@ def summary(totals: Totals) -> str:
     """The totals in one line; the price is for what a run would still ask."""
     tokens = totals.tokens
     band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
+    equal = f", {totals.equal} equal to another" if totals.equal else ""
     return (
-        f"{totals.chunks} chunks, {totals.kept} kept, {totals.to_ask} to ask,"
+        f"{totals.chunks} chunks, {totals.kept} kept, {totals.to_ask} to ask{equal},"
         f" ~{thousands(tokens.tokens)} tokens ({band}), {_cost(totals)}"
     )
 

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from longjudge.judges.base import Question
     from longjudge.rubric import Rubric
 
-MIN_DELAY = 0.4
-MAX_DELAY = 3.0
+MIN_DELAY = 0.2
+MAX_DELAY = 2.6
+_DELAY_SEED = b"193"
+# With this seed half a second on the long sample shows all there is to see of a time-out: chunks
+# judged, chunks cut off, and chunks that were never asked.
 _THREAD_CHARS = 200_000
 
 
@@ -87,10 +90,10 @@ class OfflineJudge:
 
 
 def believable_delay(question: Question) -> float:
-    """How long a model might have taken, the same for the same chunk every time."""
-    digest = sha256(question.tag.encode("utf-8", "replace")).digest()
+    """How long a model might have taken, the same for the same chunk every time; mostly short."""
+    digest = sha256(_DELAY_SEED + question.tag.encode("utf-8", "replace")).digest()
     share = int.from_bytes(digest[:4], "big") / 2**32
-    return MIN_DELAY + share * (MAX_DELAY - MIN_DELAY)
+    return MIN_DELAY + share**2 * (MAX_DELAY - MIN_DELAY)
 
 
 def _reply(question: Question) -> str:
