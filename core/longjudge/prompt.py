@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.judges.base import Question, QuestionEvent
 from longjudge.judges.reply import reply_format
+from longjudge.sessions.model import TOOL_CHARS
 
 if TYPE_CHECKING:
     from longjudge.chunks import Chunk, ChunkPlan
@@ -94,7 +95,8 @@ def _context(session: Session, plan: ChunkPlan, position: int, chunk: Chunk) -> 
         for call in plan.context_calls(position)
     ]
     if chunk.piece:
-        header, _, _ = session.text(chunk.first).partition("\n")
+        # The text may be huge; its first line is not.
+        header, _, _ = session.text(chunk.first)[: 2 * TOOL_CHARS].partition("\n")
         lines.append(f"the event below is a piece of a longer one: {_one_line(header)}")
     return lines
 
