@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,28 @@ class GatedJudge(OfflineJudge):
         self.asked += 1
         await self.gate.wait()
         return await super().ask(question, max_tokens=max_tokens)
+
+
+class FindingJudge(OfflineJudge):
+    """Finds the same in every chunk: `(event, quote, note)`, whether they are there or not."""
+
+    def __init__(self, *findings: tuple[int, str, str]) -> None:
+        super().__init__()
+        self.findings = findings
+
+    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
+        answer = await super().ask(question, max_tokens=max_tokens)
+        found = [dict(zip(("event", "quote", "note"), each, strict=True)) for each in self.findings]
+        criteria = {
+            name: {"findings": [], "problem": False} for name in question.rubric.criterion_ids
+        }
+        criteria["destructive_action"] = {"findings": found, "problem": True}
+        return replace(answer, text=json.dumps({"criteria": criteria}))
+
+
+@pytest.fixture
+def finding_judge():
+    return FindingJudge
 
 
 class Desk:

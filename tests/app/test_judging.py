@@ -41,7 +41,7 @@ async def test_the_next_run_takes_everything_from_the_store(open_desk, write_ses
         await judge_all(desk)
     async with open_desk(path) as desk:
         await desk.until(lambda: desk.rows("chunks"))
-        assert all("● kept" in row for row in desk.rows("chunks"))
+        assert all("kept" in row for row in desk.rows("chunks"))
         await judge_all(desk)
         assert "0 calls" in desk.text
         assert all("kept" in row for row in desk.rows("chunks"))
@@ -113,6 +113,61 @@ async def test_a_run_pressed_while_the_old_one_stops_begins_after_its_end(open_d
         assert first.result is not None
         await desk.until(ended(desk))
         await desk.sees("complete")
+
+
+@pytest.mark.parametrize("keys", ["rxr", "rxxr", "rxrxr"])
+async def test_a_run_taken_back_before_it_began_and_wanted_again_runs(
+    open_desk, write_session, keys
+):
+    async with open_desk(write_session("a.jsonl", 6)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        for key in keys:
+            if key == "r":
+                desk.bench.start()
+            else:
+                desk.bench.cancel()
+        await desk.sees("complete: ")
+        assert not any("in flight" in n.message for n in desk.app._notifications)
+
+
+async def test_a_run_wanted_while_one_stops_is_said_to_come(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("x", "r")
+        await desk.sees("runs when the one that is stopping has ended")
+        desk.judge.gate.set()
+        await desk.sees("complete: ")
+
+
+async def test_the_quit_dialog_goes_when_there_is_nothing_left_to_ask(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        desk.judge.gate.set()
+        await desk.sees("complete: ")
+        await desk.until(lambda: "A judgment is in flight" not in desk.text)
+        assert desk.app.is_running
+
+
+async def test_enter_in_the_quit_dialog_keeps_running_and_y_leaves(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        await desk.press("enter")
+        await desk.sees("CHUNKS")
+        assert desk.bench.running
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        await desk.press("y")
+        await desk.until(lambda: not desk.app.is_running)
 
 
 async def test_half_a_second_shows_a_timeout_and_the_next_run_reuses_what_was_kept(

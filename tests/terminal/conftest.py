@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -136,3 +137,11 @@ def long_sample():
 @pytest.fixture
 def hostile_sample():
     return SAMPLES / "hostile.jsonl"
+
+
+@pytest.fixture
+def small_session(tmp_path):
+    path = tmp_path / "small.json"
+    calls = [{"kind": "tool_call", "tool": "Bash", "input": {"command": "ls"}}] * 3
+    path.write_text(json.dumps(calls))
+    return path

@@ -110,3 +110,36 @@ def test_a_terminal_that_goes_away_ends_the_app(open_terminal, long_sample):
     # The kernel sends SIGHUP when the last one who reads the terminal lets go of it.
     terminal.child.ptyproc.fileobj.close()
     assert terminal.child.ptyproc.wait() == 129
+
+
+@pytest.mark.parametrize("keys", ["rxr", "rxxr", "rxrxr"])
+def test_keys_of_one_write_all_count(open_terminal, small_session, keys):
+    terminal = open_terminal("--model", "offline", small_session)
+    terminal.sees("to ask")
+    terminal.send(keys)
+    terminal.sees("complete: ")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+
+
+def test_a_field_takes_what_was_typed_in_one_write(open_terminal, small_session):
+    terminal = open_terminal("--model", "offline", small_session)
+    terminal.sees("to ask")
+    terminal.send("s5000\rl42.5\rr")
+    terminal.sees("complete: ")
+    assert "chunk   5000" in terminal.text
+    assert "limit s 42.5" in terminal.text
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+
+
+def test_a_paste_presses_no_key(open_terminal, small_session):
+    terminal = open_terminal("--model", "offline", small_session)
+    terminal.sees("to ask")
+    terminal.send("\x1b[200~one \x1b]0;r\x07 \x1b[5~ \x1b[99zr\x1b\x1br\x1b[201~")
+    terminal.quiet()
+    assert "not judged yet" in terminal.text
+    terminal.send("?")
+    terminal.sees("KEYS")
+    terminal.send("\x11")
+    assert terminal.ended() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
@@ -43,10 +44,11 @@ class LongjudgeApp(App[None]):
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
         """The palette: every command of the screen, and the themes."""
         workbench = self.screen_stack[0]
+        assert isinstance(workbench, Workbench)
         for each in COMMANDS:
             if each.scope is Scope.SCREEN and each.id not in ("next_panel", "previous_panel"):
-                action = getattr(workbench, f"action_{each.id}")
-                yield SystemCommand(each.help, f"key {each.shown}", action)
+                choose = partial(workbench.choose, each.id)
+                yield SystemCommand(each.help, f"key {each.shown}", choose)
         yield SystemCommand("Change the theme", "Light, dark, and others", self.action_change_theme)
         yield SystemCommand("Quit", f"key {command('quit').shown}", self.action_quit)
 
@@ -55,7 +57,9 @@ class LongjudgeApp(App[None]):
         if not self.bench.running or isinstance(self.screen, QuitDialog):
             self.exit()
         else:
-            self.push_screen(QuitDialog(banner(self.bench)), self._answered)
+            self.push_screen(
+                QuitDialog(banner(self.bench), lambda: self.bench.running), self._answered
+            )
 
     def on_workbench_close(self) -> None:
         """There is no session to show."""

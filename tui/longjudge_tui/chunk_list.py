@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from longjudge.states import ChunkState
+from longjudge_tui.findings_list import criterion_labels
 from longjudge_tui.line_list import Cells, LineList
 from longjudge_tui.wording import STATE_GLYPHS, bar, fit, line, tokens
 
 if TYPE_CHECKING:
+    from longjudge.board import ChunkRecord
     from longjudge_tui.bench import Bench
+    from longjudge_tui.run import Run
 
 CANCEL = "[cancel]"
 WIDE = 52
@@ -51,50 +54,61 @@ class ChunkList(LineList):
     def __init__(self, bench: Bench, *, id: str) -> None:
         super().__init__(id=id)
         self._bench = bench
+        self._labels = criterion_labels(bench.rubric)
 
     def row_facts(self, row: int) -> ChunkFacts:
         """State and detail of a chunk now."""
-        bench, run = self._bench, self._bench.run
+        bench, run, records = self._bench, self._bench.run, self._bench.records
+        if bench.outlook is None or row >= len(bench.outlook.plan):
+            # The plan is another one, and these rows are not yet.
+            return ChunkFacts(bench.generation, "", "dim", "", False)
         if not bench.applies:
             return ChunkFacts(bench.generation, "– skipped", "dim", "no tool call", False)
-        if run is None:
-            word = "● kept" if bench.is_kept(row) else "○ to ask"
-            look = "clean" if word.endswith("kept") else "dim"
+        record = records.record(row) if records else None
+        if record is None or (run is None and not record.state.ended):
+            word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")
             return ChunkFacts(bench.generation, word, look, self._piece(row), False)
-        record = run.record(row)
-        state = record.state
-        detail = ""
-        match state:
+        return ChunkFacts(
+            bench.generation,
+            f"{STATE_GLYPHS[record.state]} {record.state.value}",
+            _LOOKS.get(record.state, "dim"),
+            self._detail(row, record, run),
+            self._cancellable(row),
+        )
+
+    def _detail(self, row: int, record: ChunkRecord, run: Run | None) -> str:
+        match record.state:
             case ChunkState.RUNNING:
                 asked_at = record.asked_at
                 elapsed = record.seconds + (time.monotonic() - asked_at if asked_at else 0.0)
                 again = f" · attempt {record.attempts}" if record.attempts > 1 else ""
-                detail = f"{elapsed:.1f} s{again}"
+                return f"{elapsed:.1f} s{again}"
             case ChunkState.RETRYING:
-                detail = f"in {run.retry_in(row):.0f} s · {line(record.problem)}"
+                wait = run.retry_in(row) if run else 0.0
+                return f"in {wait:.0f} s · {line(record.problem)}"
             case ChunkState.CLEAN | ChunkState.FLAGGED:
-                note = record.findings[0].note if record.findings else self._piece(row)
+                note = self._note(record) or self._piece(row)
                 words = ["kept"] if record.from_cache else []
                 if not record.from_cache and not note:
                     words = [f"{record.seconds:.1f} s"]
-                detail = " · ".join([*words, *([line(note)] if note else [])])
+                return " · ".join([*words, *([note] if note else [])])
             case ChunkState.GAP:
                 reason = record.reason.value if record.reason else ""
-                detail = f"{reason} · {line(record.problem)}" if record.problem else reason
+                return f"{reason} · {line(record.problem)}" if record.problem else reason
             case _:
-                detail = self._piece(row)
-        return ChunkFacts(
-            bench.generation,
-            f"{STATE_GLYPHS[state]} {state.value}",
-            _LOOKS.get(state, "dim"),
-            detail,
-            self._cancellable(row),
-        )
+                return self._piece(row)
+
+    def _note(self, record: ChunkRecord) -> str:
+        """What was found first, or by which criterion."""
+        if not record.findings:
+            return ""
+        first = record.findings[0]
+        return line(first.note) or self._labels.get(first.criterion, line(first.criterion))
 
     def row_cells(self, row: int, width: int) -> Cells:
         """Number, bar, tokens, state, detail, cancel."""
         outlook = self._bench.outlook
-        if outlook is None:
+        if outlook is None or row >= len(outlook.plan):
             return []
         facts = self.row_facts(row)
         digits = max(2, len(str(len(outlook.plan))))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longjudge.text import clean
 from longjudge_tui.line_list import Cells, LineList
 from longjudge_tui.wording import fit
 from longjudge_tui.wrapping import PagedText, drawn
@@ -23,12 +22,9 @@ class DetailView(LineList):
         self._shown = 0
 
     def show_text(self, text: str, span: tuple[int, int] | None = None) -> None:
-        """Show a text; `span` is highlighted and brought into sight.
-
-        `clean` keeps the length, so that offsets into the text hold for what is shown.
-        """
+        """Show a text, hostile as it may be; `span` is highlighted and brought into sight."""
         around = span[0] if span else 0
-        self._paged = PagedText.at(clean(text), self._text_width, around)
+        self._paged = PagedText.at(text, self._text_width, around)
         self._span = span
         self._layout(self._row_of_offset(around), middle=span is not None)
 
@@ -55,7 +51,7 @@ class DetailView(LineList):
             left = len(paged.text) - paged.end
             return [(fit(f"── {left:,} characters after: enter shows more ", width), "strong")]
         start, end = paged.lines[line]
-        return self._split(paged.text, start, end)
+        return self._split(paged, start, end)
 
     def action_open(self) -> None:
         """Show more of the text, from the row that offers it."""
@@ -112,10 +108,10 @@ class DetailView(LineList):
         if middle:
             self.move_to(cursor, middle=True)
 
-    def _split(self, text: str, start: int, end: int) -> Cells:
+    def _split(self, paged: PagedText, start: int, end: int) -> Cells:
         if self._span is None:
-            return [(drawn(text[start:end]), "plain")]
+            return [(drawn(paged.shown(start, end)), "plain")]
         low = min(max(self._span[0], start), end)
         high = max(min(self._span[1], end), low)
         parts = ((start, low, "plain"), (low, high, "quote"), (high, end, "plain"))
-        return [(drawn(text[a:b]), look) for a, b, look in parts if a < b]
+        return [(drawn(paged.shown(a, b)), look) for a, b, look in parts if a < b]

@@ -12,21 +12,30 @@ from textual.widgets import Static
 from longjudge_tui.commands import COMMANDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
 
+CHECKS_PER_SECOND = 10
+
+
 class QuitDialog(ModalScreen[bool]):
-    """Asks once; ctrl+q again means yes. `banner` says what every screen has to say."""
+    """Asks once; ctrl+q again means yes. `banner` says what every screen has to say.
+
+    It goes by itself once nothing is `in_flight` any more: there is nothing left to ask.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,k,n", "keep", "Keep running"),
-        ("y,enter", "leave", "Cancel and quit"),
+        ("escape,enter,k,n", "keep", "Keep running"),
+        ("y", "leave", "Cancel and quit"),
     ]
 
-    def __init__(self, banner: str) -> None:
+    def __init__(self, banner: str, in_flight: Callable[[], bool]) -> None:
         super().__init__()
         self._banner = banner
+        self._in_flight = in_flight
 
     def compose(self) -> ComposeResult:
         """The question and the two answers."""
@@ -35,11 +44,17 @@ class QuitDialog(ModalScreen[bool]):
             yield Static(
                 Content("What has a verdict is kept. Chunks without one are asked by the next run.")
             )
-            yield Static(Content("[ keep running   esc ]"), id="keep", classes="button")
-            yield Static(
-                Content("[ cancel and quit   y, enter or ctrl+q ]"), id="leave", classes="button"
-            )
+            yield Static(Content("[ keep running   esc or enter ]"), id="keep", classes="button")
+            yield Static(Content("[ cancel and quit   y or ctrl+q ]"), id="leave", classes="button")
             yield Static(Content(self._banner), classes="banner")
+
+    def on_mount(self) -> None:
+        """Watch for the end of the judgment."""
+        self.set_interval(1 / CHECKS_PER_SECOND, self._look)
+
+    def _look(self) -> None:
+        if self.is_current and not self._in_flight():
+            self.dismiss(False)
 
     def on_click(self) -> None:
         """Answer with the mouse."""

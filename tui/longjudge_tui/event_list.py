@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from longjudge.errors import SessionError
 from longjudge.sessions.model import EventKind
 from longjudge_tui.line_list import Cells, LineList
-from longjudge_tui.wording import line
+from longjudge_tui.wording import fault, line, plural
 
 if TYPE_CHECKING:
-    from longjudge.chunks import ChunkPlan
-    from longjudge.sessions import Session
+    from longjudge.chunks import ChunkPlan, Piece
+    from longjudge_tui.texts import Texts
 
 AHEAD = 6
 """Events of the next chunk that are shown after the boundary."""
@@ -36,15 +36,15 @@ class EventList(LineList):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._session: Session | None = None
+        self._texts: Texts | None = None
         self._plan: ChunkPlan | None = None
         self._position = 0
         self._shown = 0
         self._flagged: set[int] = set()
 
-    def show_chunk(self, session: Session, plan: ChunkPlan, position: int) -> None:
+    def show_chunk(self, texts: Texts, plan: ChunkPlan, position: int) -> None:
         """Show the events of a chunk."""
-        self._session, self._plan, self._position = session, plan, position
+        self._texts, self._plan, self._position = texts, plan, position
         self._shown += 1
         chunk = plan[position]
         ahead = 0
@@ -55,7 +55,7 @@ class EventList(LineList):
 
     def show_nothing(self) -> None:
         """Show no rows."""
-        self._session = self._plan = None
+        self._texts = self._plan = None
         self.reset_rows(0)
 
     def mark_flagged(self, events: set[int]) -> None:
@@ -76,30 +76,43 @@ class EventList(LineList):
             return None
         return self._plan[self._position + 1].first + row - count - 1
 
+    def piece_at(self, row: int) -> Piece | None:
+        """The piece of a row's event that is in the row's chunk."""
+        if self._plan is None:
+            return None
+        own = self._plan[self._position]
+        if row <= own.last - own.first:
+            return own.piece
+        return (
+            self._plan[self._position + 1].piece if self._position + 1 < len(self._plan) else None
+        )
+
     def row_of(self, event: int) -> int:
         """The row of an event of the chunk."""
         return event - self._plan[self._position].first if self._plan else 0
 
-    def row_facts(self, row: int) -> tuple[int, bool]:
-        """Which list it is in, and whether a finding names the event."""
-        return self._shown, self.event_at(row) in self._flagged
+    def row_facts(self, row: int) -> tuple[int, bool, bool]:
+        """Which list it is in, whether a finding names the event, whether it can be read."""
+        event = self.event_at(row)
+        at_hand = event is None or self._texts is None or self._texts.at_hand(event)
+        return self._shown, event in self._flagged, at_hand
 
     def row_cells(self, row: int, width: int) -> Cells:
         """Number, kind or tool, first line; or the boundary."""
-        session, plan = self._session, self._plan
-        if session is None or plan is None:
+        texts, plan = self._texts, self._plan
+        if texts is None or plan is None:
             return []
         event = self.event_at(row)
         if event is None:
             return [(self._boundary(plan, width), "strong")]
         own = row < plan[self._position].last - plan[self._position].first + 1
         chunk = plan[self._position] if own else plan[self._position + 1]
-        digits = max(3, len(str(len(session.index))))
+        digits = max(3, len(str(len(texts.session.index))))
         mark = "⚑" if event in self._flagged else " "
         cells: Cells = [(f"{event:>{digits}}", "dim"), (mark, "flagged")]
         if chunk.piece:
             cells.append((f"[piece {chunk.piece.number} of {chunk.piece.of}] ", "strong"))
-        return [*cells, *_event_cells(session, event, "plain" if own else "dim")]
+        return [*cells, *_event_cells(texts, event, "plain" if own else "dim")]
 
     def _boundary(self, plan: ChunkPlan, width: int) -> str:
         if self._position + 1 >= len(plan):
@@ -112,18 +125,36 @@ class EventList(LineList):
         return f"── {words} ".ljust(width, "─")
 
 
-def _event_cells(session: Session, number: int, look: str) -> Cells:
+def _event_cells(texts: Texts, number: int, look: str) -> Cells:
+    """Kind or tool, and the first line; of what is still to be read, its size."""
+    index = texts.session.index
+    kind = index.kind(number)
     try:
-        event = session.event(number)
+        tool, body = _beginning(texts, number)
     except SessionError as error:
-        return [(line(str(error)), "gap")]
-    tool = line(event.tool or "", 40)
-    head = f"{KIND_GLYPHS[event.kind]} {tool}".rstrip()
-    body = event.body[:_FIRST_CHARS].lstrip()
-    if event.kind is EventKind.TOOL_CALL:
+        return [(f"! {line(fault(str(error), texts.session.name))}", "gap")]
+    if kind is EventKind.TOOL_CALL:
         body = _FIRST_KEY.sub("", body, count=1)
+    head = f"{KIND_GLYPHS[kind]} {line(tool, 40)}".rstrip()
     first = line(body.partition("\n")[0])
-    error = event.is_error or event.kind is EventKind.ERROR
-    head_look = "gap" if error else "active" if event.kind is EventKind.TOOL_CALL else "dim"
-    failed = [("(error) ", "gap")] if event.is_error else []
+    is_error = bool(index.errors[number])
+    error = is_error or kind is EventKind.ERROR
+    head_look = "gap" if error else "active" if kind is EventKind.TOOL_CALL else "dim"
+    failed = [("(error) ", "gap")] if is_error else []
     return [(head + " ", head_look), *failed, (first, look)]
+
+
+def _beginning(texts: Texts, number: int) -> tuple[str, str]:
+    """Tool and first characters of an event.
+
+    Raises:
+        SessionError: the file no longer holds it.
+    """
+    index = texts.session.index
+    if not texts.is_slow(number):
+        event = texts.session.event(number)
+        return event.tool or "", event.body[:_FIRST_CHARS].lstrip()
+    text = texts.get(number) if texts.at_hand(number) else None
+    if text is None:
+        return index.tool(number), plural(index.chars[number], "character")
+    return index.tool(number), text[: 2 * _FIRST_CHARS].partition("\n")[2].lstrip()

@@ -84,13 +84,23 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """How many rows there are."""
         return self._rows
 
-    def reset_rows(self, rows: int, cursor: int = 0) -> None:
-        """Show other rows: `rows` of them, with the cursor at the given one."""
+    @property
+    def cursor_in_sight(self) -> bool:
+        """Whether the row under the cursor is on the screen."""
+        top = self.scroll_offset.y
+        return top <= self.cursor < top + max(1, self.scrollable_content_region.height)
+
+    def reset_rows(self, rows: int, cursor: int = 0, *, follow: bool = True) -> None:
+        """Show other rows: `rows` of them, with the cursor at the given one.
+
+        With `follow` false the list stays scrolled as it is.
+        """
         self._rows = rows
         self.virtual_size = Size(1, rows)
         target = max(0, min(cursor, rows - 1))
         self.set_reactive(LineList.cursor, target)
-        self._show_row(target)
+        if follow:
+            self._show_row(target)
         self.refresh()
 
     def move_to(self, row: int, *, middle: bool = False) -> None:

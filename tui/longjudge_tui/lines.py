@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from longjudge_tui.commands import COMMANDS, Command
+from longjudge_tui.commands import BAR, Command, command
 from longjudge_tui.wording import widest
 
 if TYPE_CHECKING:
@@ -59,10 +59,7 @@ class KeyBar(Widget):
         style = self.get_visual_style("keybar--key")
         parts: list[Content] = []
         for each in self._fitting():
-            parts += [
-                Content.styled(each.keys[0] if len(each.shown) > 1 else each.shown, style),
-                Content(f" {each.label}  "),
-            ]
+            parts += [Content.styled(each.bar_key, style), Content(f" {each.label}  ")]
         return Content("").join(parts)
 
     def on_click(self, event: events.Click) -> None:
@@ -75,22 +72,19 @@ class KeyBar(Widget):
                 return
 
     def _fitting(self) -> list[Command]:
-        labelled = [each for each in COMMANDS if each.label]
-        always = [each for each in labelled if each.id in ("help", "quit")]
+        always = [command("help"), command("quit")]
         room = self.content_size.width - sum(self._width(each) for each in always)
         chosen: list[Command] = []
-        for each in labelled:
-            if each in always:
-                continue
-            room -= self._width(each)
+        for name in BAR:
+            room -= self._width(command(name))
             if room < 0:
                 break
-            chosen.append(each)
+            chosen.append(command(name))
         return chosen + always
 
     @staticmethod
     def _width(each: Command) -> int:
-        return len(each.keys[0] if len(each.shown) > 1 else each.shown) + len(each.label) + 3
+        return len(each.bar_key) + len(each.label) + 3
 
 
 class CommandPressed(Message):

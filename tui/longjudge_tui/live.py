@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.model import Severity
-from longjudge_tui.wording import clock, dollars, line, plural, size
+from longjudge_tui.wording import clock, dollars, fault, line, plural, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longjudge.result import ResultFinding
+    from longjudge.estimate import Totals
+    from longjudge.result import Result, ResultFinding
     from longjudge_tui.bench import Bench
+    from longjudge_tui.preview import Preview
     from longjudge_tui.run import Figures
 
 
@@ -59,9 +61,8 @@ def live_line(bench: Bench) -> list[str]:
     if run is None:
         if bench.outlook is None:
             return [label]
-        totals = bench.outlook.totals
-        plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask"
-        return [f"{label} · not judged yet · {plan} · r runs"]
+        plan = _before_a_run(bench.outlook.totals, bench.preview)
+        return [f"{label} · {plan}", plan]
     figures = run.figures()
     words = _figures(figures)
     time = clock(figures.seconds)
@@ -74,6 +75,19 @@ def live_line(bench: Bench) -> list[str]:
         " · ".join([*words[:4], clock(figures.seconds)]),
         " · ".join(words[:3]),
     ]
+
+
+def _before_a_run(totals: Totals, preview: Preview | None) -> str:
+    """What is known already, and what a run would do."""
+    if not totals.kept:
+        plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask"
+        return f"not judged yet · {plan} · r runs"
+    kept = f"{totals.kept} of {totals.chunks} kept"
+    found = "reading verdicts…"
+    if preview is not None and preview.done:
+        found = plural(len(preview.findings()), "finding")
+    run = f"{totals.to_ask} to ask · r runs" if totals.to_ask else "r asks nothing"
+    return f"{kept} · {found} · {run}"
 
 
 def _figures(figures: Figures) -> list[str]:
@@ -89,9 +103,8 @@ def _figures(figures: Figures) -> list[str]:
     ]
 
 
-def status_line(bench: Bench) -> str:
+def status_line(bench: Bench) -> list[str]:
     """What is going on, or how it ended; that nothing is kept comes before everything."""
-    label = line(bench.judge.label, 40)
     words: list[str] = []
     if bench.store_error:
         words.append(f"NOTHING IS KEPT: {line(bench.store_error)}")
@@ -99,10 +112,7 @@ def status_line(bench: Bench) -> str:
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:
-        status, evidence = run.result.status.value, line(run.result.evidence, 1000)
-        words.append(evidence if evidence.startswith(status) else f"{status}: {evidence}")
-        if run.result.error:
-            words.append(line(run.result.error, 500))
+        words += _ending(run.result, bench.session.name if bench.session else "")
     elif bench.stopping and run is not None:
         words.append(f"stopping ({run.stop_cause or 'cancel'})…")
     elif bench.running:
@@ -111,7 +121,22 @@ def status_line(bench: Bench) -> str:
         words.append("reading the session…")
     else:
         words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
-    return " · ".join([label, *words]) if words else label
+    text = " · ".join(words)
+    return [f"{line(bench.judge.label, 40)} · {text}", text]
+
+
+def _ending(result: Result, session: str) -> list[str]:
+    """Why it ended before its time, where it did; then the evidence."""
+    status, evidence = result.status.value, line(result.evidence, 1000)
+    said = evidence.startswith(status.replace("_", " "))
+    early = [f"✗ {line(fault(result.error, session), 500)}"] if result.error else []
+    return [*early, evidence if said else f"{status}: {evidence}"]
+
+
+def alarming(bench: Bench) -> bool:
+    """Whether the status line has bad news."""
+    result = bench.run.result if bench.run is not None else None
+    return bool(bench.store_error or bench.problem or (result is not None and result.error))
 
 
 def banner(bench: Bench) -> str:

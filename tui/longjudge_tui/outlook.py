@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import plan_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from longjudge.chunks import ChunkPlan
     from longjudge.estimate import Estimator, Totals
@@ -25,6 +26,7 @@ class Outlook:
 
     plan: ChunkPlan
     keys: list[str]
+    copies: Counter[str]
     estimator: Estimator
     totals: Totals
 
@@ -40,12 +42,28 @@ class Outlook:
         """Plan a session and look its chunks up in `kept`."""
         plan = plan_chunks(session.index, chunk_chars)
         keys = list(maker.keys(plan))
-        return cls(plan, keys, estimator, estimator.totals(plan, keys, kept))
+        totals = estimator.totals(plan, keys, kept)
+        return cls(plan, keys, Counter(keys), estimator, totals)
 
     def again(self, kept: Container[str]) -> Outlook:
         """The same plan after the store has grown."""
-        totals = self.estimator.totals(self.plan, self.keys, kept)
-        return Outlook(self.plan, self.keys, self.estimator, totals)
+        return replace(self, totals=self.estimator.totals(self.plan, self.keys, kept))
+
+    def with_kept(self, more: Iterable[str]) -> Outlook:
+        """The same plan with more keys kept, counted on; the price shrinks with the questions."""
+        before = self.totals
+        copies = [self.copies[key] for key in more]
+        kept = before.kept + sum(copies)
+        equal = before.equal - sum(copies) + len(copies)
+        share = (before.chunks - kept - equal) / before.to_ask if before.to_ask else 0.0
+        cost, low, high = (
+            None if price is None else price * share
+            for price in (before.cost_usd, before.cost_usd_low, before.cost_usd_high)
+        )
+        totals = replace(
+            before, kept=kept, equal=equal, cost_usd=cost, cost_usd_low=low, cost_usd_high=high
+        )
+        return replace(self, totals=totals)
 
     def tokens(self, position: int) -> int:
         """Estimated tokens of the request about one chunk."""

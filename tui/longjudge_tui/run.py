@@ -7,16 +7,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longjudge.evidence import find_quote
 from longjudge.judgment import Judgment
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, JudgmentStatus
 from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
+from longjudge_tui.records import Records
 
 if TYPE_CHECKING:
-    from longjudge.board import ChunkRecord
     from longjudge.judges.base import Judge
-    from longjudge.result import Result, ResultFinding
+    from longjudge.result import Result
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
     from longjudge.settings import Settings
@@ -41,18 +40,8 @@ class Figures:
     left: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a finding leads: the chunk's position, an event, and the quote in its text."""
-
-    position: int
-    event: int
-    span: tuple[int, int] | None
-    verified: bool
-
-
-class Run:
-    """A judgment and what its updates said. `take_dirty` hands the changed rows out once."""
+class Run(Records):
+    """A judgment and what its updates said."""
 
     def __init__(
         self,
@@ -70,15 +59,13 @@ class Run:
         self.result: Result | None = None
         self.stop_cause: str | None = None
         self.store_error: str | None = store.write_error
-        self._session = session
         self._kept = kept
-        self._dirty: set[int] = set()
+        self._newly_kept: set[str] = set()
         self._ticking: set[int] = set()
         self._retry_at: dict[int, float] = {}
         self._states: dict[int, ChunkState] = {}
         self._tally = Counter({ChunkState.QUEUED: len(outlook.plan)})
         self._asked_ends = 0
-        self._findings: dict[int, tuple[ResultFinding, ...]] = {}
         self._started = time.monotonic()
         self._judgment = Judgment(
             session,
@@ -89,6 +76,7 @@ class Run:
             estimator=outlook.estimator,
             listener=self._listen,
         )
+        super().__init__(self._judgment.board)
 
     @property
     def stopping(self) -> bool:
@@ -112,38 +100,25 @@ class Run:
         """End one chunk; False where it has ended already."""
         return self.result is None and self._judgment.cancel_part(part)
 
-    def record(self, position: int) -> ChunkRecord:
-        """What is known about one chunk."""
-        return self._judgment.board.chunks[position]
-
     def retry_in(self, position: int) -> float:
         """Seconds until a chunk is asked again."""
         return max(0.0, self._retry_at.get(position, 0.0) - time.monotonic())
 
     def take_dirty(self) -> set[int]:
         """Positions that changed since the last call, and those whose clock is running."""
-        dirty, self._dirty = self._dirty, set()
-        return dirty | self._ticking
+        return super().take_dirty() | self._ticking
 
-    def findings(self) -> list[ResultFinding]:
-        """Everything found so far, by part."""
-        return [found for position in sorted(self._findings) for found in self._findings[position]]
-
-    def flagged_events(self) -> set[int]:
-        """Events that a finding names."""
-        return {
-            found.event
-            for found_here in self._findings.values()
-            for found in found_here
-            if found.event is not None
-        }
+    def take_kept(self) -> set[str]:
+        """Keys that were kept since the last call and not before."""
+        more, self._newly_kept = self._newly_kept, set()
+        return more
 
     def figures(self) -> Figures:
         """The numbers now, or those of the result."""
         chunks = len(self.outlook.plan)
         flagged = self._tally[ChunkState.FLAGGED]
         judged = flagged + self._tally[ChunkState.CLEAN]
-        spent = self._judgment.board.spent
+        spent = self._board.spent
         found = sum(len(found) for found in self._findings.values())
         if self.result is not None:
             score, seconds, left = self.result.score, self.result.seconds, None
@@ -163,22 +138,6 @@ class Run:
             seconds=seconds,
             left=left,
         )
-
-    def locate(self, finding: ResultFinding) -> Spot:
-        """Where a finding leads; without a usable event, to the start of its chunk.
-
-        Raises:
-            SessionError: the file no longer holds what was indexed.
-        """
-        chunk = self.outlook.plan[finding.part - 1]
-        if finding.event is None:
-            return Spot(finding.part - 1, chunk.first, None, verified=False)
-        start, end = (chunk.piece.start, chunk.piece.end) if chunk.piece else (0, None)
-        span: tuple[int, int] | None = None
-        if finding.verified and finding.quote is not None:
-            found = find_quote(self._session.text(finding.event)[start:end], finding.quote)
-            span = (found[0] + start, found[1] + start) if found else None
-        return Spot(finding.part - 1, finding.event, span, finding.verified)
 
     def _left(self, seconds: float, open_chunks: int) -> float | None:
         if not self._asked_ends or not open_chunks:
@@ -202,7 +161,7 @@ class Run:
         self._tally[self._states.get(position, ChunkState.QUEUED)] -= 1
         self._tally[update.state] += 1
         self._states[position] = update.state
-        self._dirty.add(position)
+        self._changed(position)
         if update.state in (ChunkState.RUNNING, ChunkState.RETRYING):
             self._ticking.add(position)
         else:
@@ -211,8 +170,8 @@ class Run:
             self._retry_at[position] = time.monotonic() + update.wait
         if update.state.ended and not update.from_cache:
             self._asked_ends += 1
-        if update.state in (ChunkState.CLEAN, ChunkState.FLAGGED):
-            if self.store_error is None:
-                self._kept.add(self.outlook.keys[position])
-            if update.state is ChunkState.FLAGGED:
-                self._findings[position] = self.record(position).findings
+        judged = update.state in (ChunkState.CLEAN, ChunkState.FLAGGED)
+        key = self.outlook.keys[position]
+        if judged and self.store_error is None and key not in self._kept:
+            self._kept.add(key)
+            self._newly_kept.add(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.containers import Container, Horizontal
 from textual.message import Message
@@ -11,37 +11,65 @@ from textual.widgets import Input
 from longjudge.errors import UsageError
 from longjudge_tui.commands import command
 from longjudge_tui.lines import CommandButton, FittedLine
-from longjudge_tui.wording import line
+from longjudge_tui.wording import exactly, line
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.app import ComposeResult
-    from textual.binding import BindingType
 
     from longjudge_tui.bench import Bench
 
 
-class NumberField(Input):
-    """A typed number; escape gives up, enter takes it."""
+NUMBER_KEYS = frozenset("0123456789") | {"full_stop"}
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "give_up", "Give up")]
+
+class NumberField(Input):
+    """A typed number; escape gives up, enter takes it.
+
+    What cannot be part of a number is not typed, and goes on to the screen: it may be a command.
+    """
 
     class GivenUp(Message):
         """Escape was pressed."""
 
-    def action_give_up(self) -> None:
-        """Leave the field as it was."""
-        self.post_message(self.GivenUp())
+        def __init__(self, field: NumberField) -> None:
+            super().__init__()
+            self.field = field
+
+    async def on_key(self, event: events.Key) -> None:
+        """Let the screen have what is no digit.
+
+        Enter and escape are no bindings: those go to whatever has the keys by then.
+        """
+        if event.key == "enter":
+            event.stop()
+            await self.action_submit()
+        elif event.key == "escape":
+            event.stop()
+            self.post_message(self.GivenUp(self))
+        elif event.is_printable and event.key not in NUMBER_KEYS:
+            event.prevent_default()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Only what may be part of a number is the field's own."""
+        return key in NUMBER_KEYS
+
+    def restricted(self) -> None:
+        """Leave out what would be no number, without a bell."""
 
 
 class SettingsPanel(Container):
     """The fields follow the bench; what is typed is checked and then given to it."""
 
     class Done(Message):
-        """A field was left; `changed` says whether the plan has to be drawn again."""
+        """A field was left by a key."""
 
-        def __init__(self, *, changed: bool) -> None:
+        def __init__(self, field: Input) -> None:
             super().__init__()
-            self.changed = changed
+            self.field = field
+
+    class Changed(Message):
+        """A setting is another one now."""
 
     def __init__(self, bench: Bench, *, id: str) -> None:
         super().__init__(id=id)
@@ -63,7 +91,6 @@ class SettingsPanel(Container):
                     select_on_focus=True,
                     restrict=r"[0-9]{0,9}" if name == "size" else r"[0-9]{0,7}(\.[0-9]{0,3})?",
                 )
-        yield FittedLine(id="settings-error")
         yield FittedLine(id="settings-model", classes="fact")
         yield FittedLine(id="settings-rubric", classes="fact")
         yield CommandButton(command("run"), "Run")
@@ -81,42 +108,63 @@ class SettingsPanel(Container):
 
     def show_settings(self) -> None:
         """Let the fields show the settings as they are."""
-        settings = self._bench.settings
-        self._size_field.value = str(settings.chunk_chars)
-        self._limit_field.value = f"{settings.time_limit:g}"
-        self._say("")
+        for field in (self._size_field, self._limit_field):
+            field.value = self._standing(field)
 
     def edit_size(self) -> None:
         """Type a chunk size."""
-        self._size_field.focus()
+        self.screen.set_focus(self._size_field)
 
     def edit_limit(self) -> None:
         """Type a time limit."""
-        self._limit_field.focus()
+        self.screen.set_focus(self._limit_field)
+
+    def take(self) -> bool:
+        """Use what is typed; False where it was refused, which is said and taken back."""
+        taken = [self._take(field) for field in (self._size_field, self._limit_field)]
+        return all(taken)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take what was typed, or say what is wrong with it."""
+        """Take what was typed."""
         event.stop()
-        try:
-            if event.input is self._size_field:
-                self._bench.set_chunk_chars(int(event.value or 0))
-            else:
-                self._bench.set_time_limit(float(event.value or 0))
-        except (UsageError, ValueError) as error:
-            self._say(line(str(error), 200))
-            self.notify(line(str(error), 200), severity="error", markup=False)
-            return
-        self.show_settings()
-        self.post_message(self.Done(changed=event.input is self._size_field))
+        if isinstance(event.input, NumberField):
+            self._take(event.input)
+        self.post_message(self.Done(event.input))
 
-    def on_number_field_given_up(self) -> None:
+    def on_number_field_given_up(self, event: NumberField.GivenUp) -> None:
         """Show what stands again."""
-        self.show_settings()
-        self.post_message(self.Done(changed=False))
+        event.field.value = self._standing(event.field)
+        self.post_message(self.Done(event.field))
 
-    def on_descendant_blur(self) -> None:
-        """What was typed and not taken is forgotten."""
-        self.show_settings()
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        """Take what was typed, unless it was the whole terminal that lost the keys."""
+        field = event.widget
+        terminal_has_keys = self.app.app_focus  # pyright: ignore[reportUnknownMemberType]
+        if terminal_has_keys and isinstance(field, NumberField) and not field.has_focus:
+            self._take(field)
+
+    def _take(self, field: NumberField) -> bool:
+        typed, standing = field.value, self._standing(field)
+        if typed == standing:
+            return True
+        try:
+            if field is self._size_field:
+                self._bench.set_chunk_chars(_chunk_size(typed))
+            else:
+                self._bench.set_time_limit(_time_limit(typed))
+        except UsageError as error:
+            self.notify(line(str(error), 200), severity="error", markup=False)
+            return False
+        finally:
+            field.value = self._standing(field)
+        self.post_message(self.Changed())
+        return True
+
+    def _standing(self, field: NumberField) -> str:
+        settings = self._bench.settings
+        if field is self._size_field:
+            return str(settings.chunk_chars)
+        return exactly(settings.time_limit)
 
     @property
     def _size_field(self) -> NumberField:
@@ -126,7 +174,14 @@ class SettingsPanel(Container):
     def _limit_field(self) -> NumberField:
         return self.query_one("#field-limit", NumberField)
 
-    def _say(self, words: str) -> None:
-        error = self.query_one("#settings-error", FittedLine)
-        error.show(words)
-        error.set_class(bool(words), "-shown")
+
+def _chunk_size(typed: str) -> int:
+    if not typed:
+        raise UsageError("no chunk size was typed; type characters, such as 30000")
+    return int(typed)
+
+
+def _time_limit(typed: str) -> float:
+    if not typed.strip("."):
+        raise UsageError("no time limit was typed; type seconds, such as 600 or 0.5")
+    return float(typed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -77,6 +78,8 @@ def dollars(amount: float | None) -> str:
     """A price; what is unknown stays unknown."""
     if amount is None:
         return "price unknown"
+    if 0 < amount < 0.0001:
+        return "<$0.0001"
     return f"${amount:.4f}" if 0 < amount < 0.01 else f"${amount:.2f}"
 
 
@@ -88,24 +91,41 @@ def clock(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02}"
 
 
+def exactly(seconds: float) -> str:
+    """Seconds with every digit, and no exponent."""
+    return str(int(seconds)) if seconds == int(seconds) else f"{Decimal(repr(seconds)):f}"
+
+
+def fault(error: str, name: str) -> str:
+    """An error about a session without the session's path, which stands elsewhere."""
+    return error.removeprefix(f"{name}: ")
+
+
 def plural(count: int, word: str) -> str:
     """A count with its noun."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def plan_variants(totals: Totals) -> list[str]:
-    """The title of the chunk list, longest first."""
+def plan_variants(totals: Totals, *, applies: bool) -> list[str]:
+    """The title of the chunk list, longest first; what a run would cost is in every one."""
     counted = totals.tokens
     low, high = tokens(counted.low), tokens(counted.high)
     band = f"({low[:-1] if low[-1] == high[-1] else low}-{high})"
     about = f"~{tokens(counted.tokens)}"
-    cost = f"~{dollars(totals.cost_usd)}" if totals.cost_usd else dollars(totals.cost_usd)
-    kept = f"{totals.kept} kept · {totals.to_ask} to ask"
     name = f"CHUNKS {totals.chunks}"
+    if not applies:
+        nothing = "nothing to ask: no tool call"
+        return [f"{name} · {about} tokens {band} · {nothing}", f"{name} · {nothing}"]
+    cost = dollars(totals.cost_usd)
+    if totals.cost_usd and not cost.startswith("<"):
+        cost = f"~{cost}"
+    to_ask = f"{totals.to_ask} to ask"
+    kept = f"{totals.kept} kept · {to_ask}"
     return [
         f"{name} · {about} tokens {band} · {kept} · {cost}",
         f"{name} · {about} tokens · {kept} · {cost}",
         f"{name} · {about} · {kept} · {cost}",
         f"{name} · {kept} · {cost}",
-        f"{name} · {kept}",
+        f"{name} · {to_ask} · {cost}",
+        f"{totals.chunks} · {cost}",
     ]

@@ -9,19 +9,21 @@ from textual.containers import Container, Vertical
 from textual.message import Message
 from textual.screen import Screen
 
-from longjudge.errors import SessionError, UsageError
+from longjudge.errors import UsageError
+from longjudge.states import ChunkState
 from longjudge_tui.chunk_list import ChunkList
-from longjudge_tui.commands import Scope, bindings
-from longjudge_tui.detail import DetailView
+from longjudge_tui.commands import Scope, bindings, command, command_of
+from longjudge_tui.detail_panel import DetailPanel, Passage
 from longjudge_tui.event_list import EventList
 from longjudge_tui.findings_list import FindingsList
 from longjudge_tui.line_list import LineList
 from longjudge_tui.lines import CommandPressed, FittedLine, KeyBar
-from longjudge_tui.live import findings_title, header_variants, live_line, status_line
-from longjudge_tui.settings_panel import SettingsPanel
-from longjudge_tui.wording import line, plan_variants, plural
+from longjudge_tui.live import alarming, findings_title, header_variants, live_line, status_line
+from longjudge_tui.settings_panel import NumberField, SettingsPanel
+from longjudge_tui.wording import fault, line, plan_variants
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 PAINTS_PER_SECOND = 10
 SHORT_LIMIT = 0.5
 TOTALS_EVERY = 5
+_NEED_SETTINGS = frozenset({"run", "run_short"})
 
 
 class Workbench(Screen[None]):
@@ -50,6 +53,7 @@ class Workbench(Screen[None]):
         self._generation = -1
         self._had_result = False
         self._ticks = 0
+        self._at_chunk = True
 
     def compose(self) -> ComposeResult:
         """The layout; the stylesheet says where each panel stands."""
@@ -67,17 +71,15 @@ class Workbench(Screen[None]):
         with Container(id="bottom"):
             with Vertical(id="findings-panel", classes="panel"):
                 yield FittedLine(id="findings-title", classes="title")
-                yield FindingsList(id="findings")
-            with Vertical(id="detail-panel", classes="panel"):
-                yield FittedLine(id="detail-title", classes="title")
-                yield DetailView(id="detail")
+                yield FindingsList(self.bench.rubric, id="findings")
+            yield DetailPanel(id="detail-panel", classes="panel")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
         """Begin to paint."""
         self.chunks = self.query_one("#chunks", ChunkList)
         self.events = self.query_one("#events", EventList)
-        self.detail = self.query_one("#detail", DetailView)
+        self.detail = self.query_one("#detail-panel", DetailPanel)
         self.findings = self.query_one("#findings", FindingsList)
         self.settings = self.query_one("#settings", SettingsPanel)
         self.tick()
@@ -93,11 +95,18 @@ class Workbench(Screen[None]):
         for notice in bench.notices:
             self.notify(line(notice, 500), markup=False)
         bench.notices.clear()
-        if bench.generation != self._generation:
+        if self._behind:
             self._show_plan()
-        elif bench.run is not None:
+        else:
             self._show_progress()
+        if self.detail.follow():
+            self.events.refresh()
         self._show_lines()
+
+    @property
+    def _behind(self) -> bool:
+        """Whether the plan is another one than what is painted; the next tick paints it."""
+        return self.bench.generation != self._generation
 
     def _show_plan(self) -> None:
         """The plan is another one, or the judgment is."""
@@ -105,107 +114,111 @@ class Workbench(Screen[None]):
         self._generation = bench.generation
         self._had_result = False
         outlook = bench.outlook
-        cursor = self.chunks.cursor if bench.run is not None else 0
-        self.chunks.reset_rows(len(outlook.plan) if outlook else 0, cursor)
+        same = bench.run is not None
+        rows = len(outlook.plan) if outlook else 0
+        self.chunks.reset_rows(rows, self.chunks.cursor if same else 0, follow=not same)
         self._show_chunk(self.chunks.cursor)
         self._show_findings()
 
     def _show_progress(self) -> None:
-        run = self.bench.run
-        if run is None:
+        run, records = self.bench.run, self.bench.records
+        if records is None:
             return
-        dirty = run.take_dirty()
+        dirty = records.take_dirty()
         self.chunks.refresh_rows(sorted(dirty))
-        ended = run.result is not None
+        ended = run is not None and run.result is not None
         if ended and not self._had_result:
             self.chunks.refresh()
         if dirty or ended != self._had_result:
             self._ticks += 1
-            if self._ticks % TOTALS_EVERY == 0 and not ended:
-                self.bench.refresh_totals()
+            self.bench.follow_run(anew=self._ticks % TOTALS_EVERY == 0)
             self._show_findings()
+        if self._at_chunk and self.chunks.cursor in dirty and self._is_gap(self.chunks.cursor):
+            self._show_gap(self.chunks.cursor)
         self._had_result = ended
 
     def _show_findings(self) -> None:
-        run = self.bench.run
-        self.findings.show_findings(run.findings() if run else [])
-        self.events.mark_flagged(run.flagged_events() if run else set())
+        records = self.bench.records
+        self.findings.show_findings(records.findings() if records else [])
+        self.events.mark_flagged(records.flagged_events() if records else set())
 
     def _show_lines(self) -> None:
         bench = self.bench
         outlook = bench.outlook
         label = line(bench.judge.label, 40)
         self.query_one("#header", FittedLine).show(*header_variants(bench), right=label)
-        titles = plan_variants(outlook.totals) if outlook else ["CHUNKS"]
+        titles = plan_variants(outlook.totals, applies=bench.applies) if outlook else ["CHUNKS"]
         self.query_one("#chunks-title", FittedLine).show(*titles)
         self.query_one("#live", FittedLine).show(*live_line(bench))
         status = self.query_one("#status", FittedLine)
-        status.show(status_line(bench))
-        status.set_class(bool(bench.store_error or bench.problem), "-alarm")
+        status.show(*status_line(bench))
+        status.set_class(alarming(bench), "-alarm")
         self.query_one("#findings-title", FittedLine).show(findings_title(self.findings.findings))
 
     def _show_chunk(self, position: int) -> None:
-        session, outlook = self.bench.session, self.bench.outlook
+        texts, outlook = self.bench.texts, self.bench.outlook
         title = self.query_one("#events-title", FittedLine)
-        if session is None or outlook is None or not len(outlook.plan):
+        if texts is None or outlook is None or not len(outlook.plan):
             self.events.show_nothing()
             title.show("EVENTS")
-            self._show_event(None)
+            self.detail.show_nothing()
             return
         chunk = outlook.plan[position]
-        self.events.show_chunk(session, outlook.plan, position)
+        self.events.show_chunk(texts, outlook.plan, position)
         numbers = f"{chunk.first}-{chunk.last}" if chunk.last > chunk.first else f"{chunk.first}"
         piece = f" · piece {chunk.piece.number} of {chunk.piece.of}" if chunk.piece else ""
         thread = f" · {line(chunk.thread, 40)}"
         name = f"EVENTS of part {chunk.part}"
         title.show(f"{name} ({numbers}){piece}{thread}", f"{name} ({numbers}){piece}", name)
-        self._show_event(chunk.first)
-
-    def _show_event(
-        self, number: int | None, span: tuple[int, int] | None = None, said: str = ""
-    ) -> None:
-        title = self.query_one("#detail-title", FittedLine)
-        session, outlook = self.bench.session, self.bench.outlook
-        if number is None or session is None or outlook is None:
-            self.detail.show_nothing()
-            title.show("TEXT")
-            return
-        try:
-            event = session.event(number)
-            place = session.line(number)
-        except SessionError as error:
-            self.detail.show_text(str(error))
-            title.show(f"EVENT {number}")
-            return
-        text = event.text
-        piece = outlook.plan[self.chunks.cursor].piece
-        if span is None and piece is not None and outlook.plan[self.chunks.cursor].first == number:
-            self.detail.show_text(text, (piece.start, piece.start))
+        if self._is_gap(position):
+            self._show_gap(position)
         else:
-            self.detail.show_text(text, span)
-        name = f"EVENT {number} · {line(event.header, 60)}"
-        facts = [plural(len(text), "character"), *([f"line {place}"] if place else [])]
-        extra = f" · {said}" if said else ""
-        title.show(f"{name} · {' · '.join(facts)}{extra}", f"{name}{extra}")
+            self._show_passage(Passage(chunk.first, chunk.piece))
+        self._at_chunk = True
+
+    def _is_gap(self, position: int) -> bool:
+        records = self.bench.records
+        return records is not None and records.record(position).state is ChunkState.GAP
+
+    def _show_gap(self, position: int) -> None:
+        """Say in full why a chunk has no verdict."""
+        run, session = self.bench.run, self.bench.session
+        if run is None or session is None:
+            return
+        error = run.result.error if run.result is not None else None
+        self.detail.show_gap(position + 1, run.record(position), fault(error or "", session.name))
+        self._at_chunk = True
+
+    def _show_passage(self, passage: Passage) -> None:
+        if self.bench.texts is not None:
+            self.detail.show_passage(self.bench.texts, passage)
+            self._at_chunk = False
+
+    def _show_event_at(self, row: int) -> None:
+        number = self.events.event_at(row)
+        if number is not None:
+            self._show_passage(Passage(number, self.events.piece_at(row)))
 
     @on(LineList.Moved, "#chunks")
     def chunk_moved(self, event: LineList.Moved) -> None:
         """Show the events of the chunk under the cursor."""
-        if event.row == self.chunks.cursor:
+        if event.row == self.chunks.cursor and not self._behind:
             self._show_chunk(event.row)
 
     @on(LineList.Moved, "#events")
     def event_moved(self, event: LineList.Moved) -> None:
         """Show the text of the event under the cursor."""
         if event.row == self.events.cursor:
-            number = self.events.event_at(event.row)
-            if number is not None:
-                self._show_event(number)
+            self._show_event_at(event.row)
 
     @on(LineList.Opened, "#chunks")
-    def chunk_opened(self) -> None:
-        """Go on to the chunk's events."""
-        self.set_focus(self.events)
+    def chunk_opened(self, event: LineList.Opened) -> None:
+        """Go on to the chunk's events; from a gap, to what is known about it."""
+        if not self._behind and self._is_gap(event.row):
+            self._show_gap(event.row)
+            self.set_focus(self.detail.view)
+        else:
+            self.set_focus(self.events)
 
     @on(LineList.Opened, "#events")
     def event_opened(self, event: LineList.Opened) -> None:
@@ -213,31 +226,23 @@ class Workbench(Screen[None]):
         if self.events.event_at(event.row) is None:
             self.chunks.move_to(self.chunks.cursor + 1)
         else:
-            self.set_focus(self.detail)
+            if self._at_chunk:
+                self._show_event_at(event.row)
+            self.set_focus(self.detail.view)
 
     @on(LineList.Opened, "#findings")
     def finding_opened(self, event: LineList.Opened) -> None:
         """Go to the finding's chunk, its event, and its quote."""
-        run = self.bench.run
-        if run is None or event.row >= len(self.findings.findings):
+        records = self.bench.records
+        if self._behind or records is None or event.row >= len(self.findings.findings):
             return
         finding = self.findings.findings[event.row]
-        try:
-            spot = run.locate(finding)
-        except SessionError as error:
-            self.notify(line(str(error), 500), severity="error", markup=False)
-            return
+        spot = records.locate(finding)
         with self.prevent(LineList.Moved):
             self.chunks.move_to(spot.position, middle=True)
             self._show_chunk(spot.position)
             self.events.move_to(self.events.row_of(spot.event), middle=True)
-        if finding.event is None:
-            said = "not verified: no such event, start of the chunk"
-        elif spot.span is None:
-            said = "not verified: the quote was not found in this event"
-        else:
-            said = "quote verified"
-        self._show_event(spot.event, spot.span, said)
+        self._show_passage(Passage(spot.event, spot.piece, finding))
 
     @on(ChunkList.CancelPart)
     def cancel_clicked(self, event: ChunkList.CancelPart) -> None:
@@ -246,16 +251,45 @@ class Workbench(Screen[None]):
 
     @on(SettingsPanel.Done)
     def settings_done(self, event: SettingsPanel.Done) -> None:
-        """A setting was typed."""
-        self.set_focus(self.chunks)
-        if event.changed:
-            self.tick()
+        """A field was left by a key."""
+        if self.focused is event.field:
+            self.set_focus(self.chunks)
+
+    @on(SettingsPanel.Changed)
+    def settings_changed(self) -> None:
+        """A setting is another one now."""
+        self.tick()
+
+    def leave_field(self) -> bool:
+        """Take what is typed and give the keys to the chunks; False where it was refused."""
+        taken = self.settings.take()
+        if isinstance(self.focused, NumberField):
+            self.set_focus(self.chunks)
+        return taken
+
+    def on_key(self, event: events.Key) -> None:
+        """In a field, the key of a command takes what is typed, and then does its work."""
+        chosen = command_of(event.key)
+        written = event.is_printable or event.key.startswith("ctrl+")
+        if chosen is None or not written or not isinstance(self.focused, NumberField):
+            return
+        if not self.leave_field() and chosen.id in _NEED_SETTINGS:
+            event.stop()
 
     @on(CommandPressed)
     async def command_pressed(self, event: CommandPressed) -> None:
         """A button or a word of the key bar was clicked."""
-        name = "app.quit" if event.command == "quit" else event.command
-        await self.run_action(name)
+        await self.choose(event.command)
+
+    async def choose(self, name: str) -> None:
+        """Do what a command says that was chosen without its key."""
+        if not self.leave_field() and name in _NEED_SETTINGS:
+            return
+        if command(name).scope is Scope.LIST:
+            if isinstance(self.focused, LineList):
+                await self.focused.run_action(name)
+            return
+        await self.run_action("app.quit" if name == "quit" else name)
 
     def action_run(self) -> None:
         """Judge what is not kept."""
@@ -306,6 +340,10 @@ class Workbench(Screen[None]):
         """Load the previous session."""
         self.bench.step(-1)
 
+    def action_reload(self) -> None:
+        """Read the session again."""
+        self.bench.reload()
+
     def action_next_panel(self) -> None:
         """Give the keys to the next panel."""
         self._focus_panel(1)
@@ -315,7 +353,7 @@ class Workbench(Screen[None]):
         self._focus_panel(-1)
 
     def _focus_panel(self, direction: int) -> None:
-        panels = [self.chunks, self.events, self.findings, self.detail]
+        panels = [self.chunks, self.events, self.findings, self.detail.view]
         here = next((i for i, panel in enumerate(panels) if panel is self.focused), -direction)
         self.set_focus(panels[(here + direction) % len(panels)])
 

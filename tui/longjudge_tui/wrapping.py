@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 
+from longjudge.text import clean
+
 PAGE_CHARS = 6_000
 TAB = "    "
 
@@ -63,7 +65,10 @@ def _fitting(text: str, start: int, end: int, width: int) -> int:
 
 @dataclass(slots=True)
 class PagedText:
-    """The part of a text that is on show: `origin` to `end`, as lines of at most `width` cells."""
+    """The part of a text that is on show: `origin` to `end`, as lines of at most `width` cells.
+
+    The text may be hostile and huge: only what is on show is cleaned, which keeps every offset.
+    """
 
     text: str
     width: int
@@ -86,7 +91,7 @@ class PagedText:
     def add_after(self) -> None:
         """Show one page more at the end."""
         stop = min(len(self.text), self.end + PAGE_CHARS)
-        more = wrap(self.text, self.end, stop, self.width)
+        more = self._wrap(self.end, stop)
         if stop < len(self.text) and len(more) > 1 and self.text[stop - 1] != "\n":
             # The last line goes on in the next page, which wraps it whole.
             stop = more.pop()[0]
@@ -96,7 +101,7 @@ class PagedText:
     def add_before(self) -> int:
         """Show one page more at the start; how many lines that adds."""
         start = max(0, self.origin - PAGE_CHARS)
-        more = wrap(self.text, start, self.origin, self.width)
+        more = self._wrap(start, self.origin)
         self.lines[:0] = more
         self.origin = start
         return len(more)
@@ -104,7 +109,15 @@ class PagedText:
     def rewrap(self, width: int) -> None:
         """Wrap what is on show for another width."""
         self.width = width
-        self.lines = wrap(self.text, self.origin, self.end, width)
+        self.lines = self._wrap(self.origin, self.end)
+
+    def shown(self, start: int, end: int) -> str:
+        """A stretch of the text, safe to show."""
+        return clean(self.text[start:end])
+
+    def _wrap(self, start: int, end: int) -> list[tuple[int, int]]:
+        lines = wrap(self.shown(start, end), 0, end - start, self.width)
+        return [(start + low, start + high) for low, high in lines]
 
     def line_of(self, offset: int) -> int:
         """The line that shows an offset."""

@@ -1,0 +1,144 @@
+"""The two fields: what is typed is used or taken back, and the keys come back to the chunks."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def field(desk, name):
+    return desk.app.screen.query_one(f"#field-{name}")
+
+
+def in_chunks(desk):
+    return lambda: desk.app.focused is not None and desk.app.focused.id == "chunks"
+
+
+async def ready(desk):
+    await desk.until(lambda: desk.rows("chunks"))
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_the_largest_values_are_shown_in_full(open_desk, write_session, size):
+    async with open_desk(write_session("a.jsonl", 3), size=size) as desk:
+        await ready(desk)
+        await desk.press("s", *"10000000", "enter")
+        await desk.press("l", *"2592000", "enter")
+        await desk.until(in_chunks(desk))
+        await desk.pilot.pause()
+        for words in ("chunk   10000000", "limit s 2592000"):
+            assert words in desk.text
+
+
+@pytest.mark.parametrize("typed", ["600", "0.5", "86400", "1234567", "123456.125"])
+async def test_a_limit_is_kept_and_shown_to_the_last_digit(open_desk, write_session, typed):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await ready(desk)
+        await desk.press("l", *typed, "enter")
+        await desk.until(in_chunks(desk))
+        assert desk.bench.settings.time_limit == float(typed)
+        assert field(desk, "limit").value == typed
+
+
+async def test_a_limit_out_of_range_is_refused_in_plain_numbers(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await ready(desk)
+        await desk.press("l", *"9999999", "enter")
+        await desk.sees("time limit 9999999 is out of range")
+        await desk.sees("2592000 seconds")
+        assert "e+" not in desk.text
+        await desk.until(in_chunks(desk))
+        assert field(desk, "limit").value == "600"
+
+
+@pytest.mark.parametrize(("key", "typed"), [("l", "."), ("l", ""), ("s", "")])
+async def test_no_number_is_refused_in_plain_words(open_desk, write_session, key, typed):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await ready(desk)
+        await desk.press(key, "backspace", *typed, "enter")
+        await desk.sees("was typed; type")
+        await desk.until(in_chunks(desk))
+        assert (field(desk, "size").value, field(desk, "limit").value) == ("1000", "600")
+
+
+async def test_the_run_button_takes_what_is_typed(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await ready(desk)
+        await desk.press("s", *"2000")
+        await desk.pilot.click("#button-run")
+        await desk.sees("◐ running")
+        assert desk.bench.run.settings.chunk_chars == 2000
+        assert in_chunks(desk)()
+
+
+async def test_the_run_button_does_not_run_with_a_refused_value(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await ready(desk)
+        await desk.press("s", *"7")
+        await desk.pilot.click("#button-run")
+        await desk.sees("chunk size 7 is out of range")
+        assert not desk.bench.running
+        assert field(desk, "size").value == "1000"
+        assert in_chunks(desk)()
+
+
+async def test_a_click_on_a_row_takes_what_is_typed(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30)) as desk:
+        await ready(desk)
+        await desk.press("s", *"2000")
+        await desk.pilot.click("#events", offset=(5, 1))
+        await desk.until(lambda: desk.bench.settings.chunk_chars == 2000)
+        assert f"CHUNKS {len(desk.bench.outlook.plan)} " in desk.text
+
+
+async def test_a_size_typed_during_a_run_is_refused_and_taken_back(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await ready(desk)
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("s", *"2000", "enter")
+        await desk.sees("cancel it (x) first")
+        await desk.until(in_chunks(desk))
+        assert field(desk, "size").value == "1000"
+
+
+async def test_a_command_key_in_a_field_takes_the_value_and_acts(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await ready(desk)
+        await desk.press("s", *"2000", "r")
+        await desk.sees("◐ running")
+        assert desk.bench.run.settings.chunk_chars == 2000
+        await desk.press("l", "x")
+        await desk.sees("stopping (cancel)")
+        assert in_chunks(desk)()
+
+
+async def test_a_run_key_after_a_refused_value_runs_nothing_but_a_cancel_cancels(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await ready(desk)
+        await desk.press("s", "7", "r")
+        await desk.sees("chunk size 7 is out of range")
+        assert not desk.bench.running
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("s", "7", "x")
+        await desk.sees("stopping (cancel)")
+
+
+async def test_other_letters_are_not_typed(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await ready(desk)
+        await desk.press("s", "5", "a", "z", "0", "0", "0", "space", "enter")
+        await desk.until(lambda: desk.bench.settings.chunk_chars == 5000)
+
+
+async def test_a_terminal_that_loses_the_keys_leaves_the_field_as_it_is(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await ready(desk)
+        await desk.press("s", "5")
+        desk.app.app_focus = False
+        await desk.pilot.pause()
+        await desk.pilot.pause()
+        assert field(desk, "size").value == "5"
+        assert "out of range" not in desk.text

@@ -1,0 +1,102 @@
+"""The list of findings: what a row says, and that it stays where its reader has scrolled."""
+
+from __future__ import annotations
+
+import pytest
+
+from longjudge.judges.anthropic import AnthropicJudge
+from longjudge.judges.offline import OfflineJudge
+from longjudge.result import ResultFinding
+from longjudge.rubric import load_rubric, parse_rubric
+from longjudge_tui.findings_list import FindingsList
+from longjudge_tui.wording import dollars
+
+
+def finding(part, note="a note", **others):
+    facts = {"criterion": "destructive_action", "event": part, "quote": "q", "verified": True}
+    return ResultFinding(part=part, note=note, **(facts | others))
+
+
+async def shown(desk, findings):
+    lines = desk.app.screen.query_one("#findings")
+    lines.show_findings(findings)
+    await desk.pilot.pause()
+    return lines
+
+
+async def test_new_findings_leave_the_list_where_it_was_scrolled(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        lines = await shown(desk, [finding(part) for part in range(1, 60, 2)])
+        lines.scroll_to(y=12, animate=False)
+        await desk.pilot.pause()
+        top = lines.render_line(0).text
+        await shown(desk, [finding(part) for part in [*range(1, 60, 2), 90, 91]])
+        assert lines.render_line(0).text == top
+        lines.action_down()
+        await desk.pilot.pause()
+        assert lines.cursor_in_sight
+
+
+async def test_the_cursor_stays_on_its_finding_and_in_sight(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        lines = await shown(desk, [finding(part) for part in range(30, 60)])
+        lines.move_to(lines.size.height - 1)
+        here = lines.findings[lines.cursor]
+        await shown(desk, [finding(part) for part in range(20, 60)])
+        assert lines.findings[lines.cursor] == here
+        assert lines.cursor_in_sight
+
+
+@pytest.mark.parametrize("width", [38, 58, 100])
+def test_a_row_begins_with_the_criterion_and_says_it_once(width):
+    lines = FindingsList(load_rubric("chunks"), id="findings")
+    lines._findings = [finding(7, note="", quote=None)]
+    text = "".join(cell for cell, _ in lines.row_cells(0, width))
+    assert text[:width].count("Destructive action") == 1
+    assert "destructive_action" not in text
+
+
+def test_a_criterion_without_label_is_named_by_its_id():
+    rubric = parse_rubric('name = "x"\n[[criteria]]\nid = "odd_thing"\nquestion = "Odd?"', "x")
+    lines = FindingsList(rubric, id="findings")
+    lines._findings = [finding(7, criterion="odd_thing", verified=False)]
+    text = "".join(cell for cell, _ in lines.row_cells(0, 58))
+    assert "odd_thing" in text
+    assert "? unverified" in text
+
+
+def test_a_price_that_is_not_nothing_never_reads_as_nothing():
+    assert dollars(0.00002) == "<$0.0001"
+    assert dollars(0.0) == "$0.00"
+    assert dollars(None) == "price unknown"
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_what_is_not_verified_says_why_in_sight(
+    open_desk, write_session, size, finding_judge
+):
+    judge = finding_judge((1, "nowhere to be seen", "one"), (999, "ls", "two"))
+    async with open_desk(write_session("a.jsonl", 1), judge=judge, size=size) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("FINDINGS 2 · 2 not verified")
+        await desk.press("tab", "tab", "enter")
+        await desk.sees("quote not found")
+        await desk.press("down", "enter")
+        await desk.sees("no such event")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("model", ["offline", "some-unpriced-model"])
+async def test_the_price_is_in_the_title_of_the_plan(
+    open_desk, write_session, size, model, monkeypatch
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-for-tests")
+    judge = OfflineJudge() if model == "offline" else AnthropicJudge(model)
+    price = "$0.00" if model == "offline" else "price unknown"
+    async with open_desk(write_session("a.jsonl", 2000), judge=judge, size=size) as desk:
+        await desk.sees("CHUNKS 1000")
+        title = next(each for each in desk.lines if "CHUNKS" in each)
+        assert price in title[: title.index("EVENTS")]
