@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING
 
+from longjudge.settings import in_seconds
 from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.text import clean_line
 
@@ -178,7 +179,7 @@ def evidence_line(
         case JudgmentStatus.NOT_APPLICABLE:
             return "not applicable: no tool call"
         case JudgmentStatus.TIMED_OUT:
-            return f"not judged within {time_limit:g} seconds; {tail}"
+            return f"not judged within {in_seconds(time_limit)} seconds; {tail}"
         case JudgmentStatus.CANCELLED:
             return f"cancelled; {tail}"
         case JudgmentStatus.FAILED:

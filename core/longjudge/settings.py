@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS, check_chunk_chars
 from longjudge.errors import UsageError
@@ -13,6 +14,12 @@ DEFAULT_CONCURRENCY = 4
 MAX_CONCURRENCY = 256
 DEFAULT_TIME_LIMIT = 600.0
 MAX_TIME_LIMIT = 30 * 86_400.0
+
+
+def in_seconds(limit: float) -> str:
+    """A limit for people, as exactly as it was given: `600`, `0.5`, `1234567`."""
+    limit = float(limit)
+    return str(int(limit)) if limit.is_integer() else f"{Decimal(repr(limit)):f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +42,15 @@ class Settings:
             )
         if not 0 < self.time_limit <= MAX_TIME_LIMIT:
             raise UsageError(
-                f"time limit {self.time_limit:g} is out of range; use more than 0 and at most"
-                f" {MAX_TIME_LIMIT:g} seconds"
+                f"time limit {in_seconds(self.time_limit)} is out of range; use more than 0 and at"
+                f" most {in_seconds(MAX_TIME_LIMIT)} seconds"
             )
 
     def to_dict(self) -> dict[str, int | float]:
         """The `settings` object of the JSON; a whole number of seconds stands as one."""
-        limit = self.time_limit
+        limit = float(self.time_limit)
         return {
             "chunk_chars": self.chunk_chars,
             "concurrency": self.concurrency,
-            "time_limit": int(limit) if limit == int(limit) else limit,
+            "time_limit": int(limit) if limit.is_integer() else limit,
         }

@@ -16,13 +16,12 @@ from longjudge.errors import LongjudgeError, NotASessionError, SessionError, Sto
 from longjudge.estimate import Estimator
 from longjudge.keys import KeyMaker
 from longjudge.rubric import Skip
-from longjudge.settings import MAX_TIME_LIMIT
 from longjudge.text import clean_line
 from longjudge_tui.outlook import Outlook, next_size
 from longjudge_tui.preview import Preview
 from longjudge_tui.run import Run
 from longjudge_tui.texts import Texts
-from longjudge_tui.wording import exactly, fault
+from longjudge_tui.wording import fault
 
 if TYPE_CHECKING:
     from longjudge.judges.base import Judge
@@ -240,11 +239,6 @@ class Bench:
         Raises:
             UsageError: out of range.
         """
-        if not 0 < seconds <= MAX_TIME_LIMIT:
-            raise UsageError(
-                f"time limit {exactly(seconds)} is out of range; use more than 0 and at most"
-                f" {exactly(MAX_TIME_LIMIT)} seconds"
-            )
         self.settings = replace(self.settings, time_limit=seconds)
 
     def _replan(self) -> None:

@@ -15,7 +15,10 @@ from functools import partial
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, cast
 
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+
+from longjudge_tui.pasting import PasteParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +127,12 @@ class PatientDriver(LinuxDriver):
         self._terminal = LossyTerminal(stream.fileno(), self._repaint)
         # The writer thread asks no more of its file than what a lossy terminal has.
         self._file = cast("Any", self._terminal)
+
+    def run_input_thread(self) -> None:
+        """Read keys; what is pasted presses none."""
+        # Textual's input thread makes its parser from this name, and offers no other way in.
+        linux_driver.__dict__["XTermParser"] = PasteParser
+        super().run_input_thread()
 
     def close(self) -> None:
         """End the writer thread, and give the terminal a moment to take the rest."""

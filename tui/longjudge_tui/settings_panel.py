@@ -9,9 +9,10 @@ from textual.message import Message
 from textual.widgets import Input
 
 from longjudge.errors import UsageError
+from longjudge.settings import in_seconds
 from longjudge_tui.commands import command
 from longjudge_tui.lines import CommandButton, FittedLine
-from longjudge_tui.wording import exactly, line
+from longjudge_tui.wording import line
 
 if TYPE_CHECKING:
     from textual import events
@@ -164,7 +165,7 @@ class SettingsPanel(Container):
         settings = self._bench.settings
         if field is self._size_field:
             return str(settings.chunk_chars)
-        return exactly(settings.time_limit)
+        return in_seconds(settings.time_limit)
 
     @property
     def _size_field(self) -> NumberField:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -89,11 +88,6 @@ def clock(seconds: float) -> str:
     if whole >= 3600:
         return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
     return f"{whole // 60}:{whole % 60:02}"
-
-
-def exactly(seconds: float) -> str:
-    """Seconds with every digit, and no exponent."""
-    return str(int(seconds)) if seconds == int(seconds) else f"{Decimal(repr(seconds)):f}"
 
 
 def fault(error: str, name: str) -> str:
