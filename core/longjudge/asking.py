@@ -82,7 +82,7 @@ class Asking:
         self._twins: dict[int, list[int]] = {}
         self._questions: dict[int, asyncio.Task[Answer]] = {}
         self._flights = flights
-        self._departed: set[str] = set()
+        self._departed: dict[str, int] = {}
         self._waiting: set[int] = set()
         self._borrowed: dict[int, KeptVerdict] = {}
         self._cancelled: set[int] = set()
@@ -201,7 +201,7 @@ class Asking:
             if flight := self._flights.depart(key):
                 self._wait_for(position, flight)
                 return False
-            self._departed.add(key)
+            self._departed[key] = position
         question = build_question(self._board.session, self._board.plan, position, self._rubric)
         answer = await self._ask(position, question)
         if answer is None:
@@ -323,6 +323,7 @@ class Asking:
         soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
         bound = asyncio.timeout_at(soon if self._commits_bounded else None)
         self._commits.add(bound)
+        stored = False
         try:
             async with bound:
                 await self._store.keep(key, kept, provenance, replace=not from_cache)
@@ -330,14 +331,17 @@ class Asking:
             self._not_kept(str(error))
         except TimeoutError:
             self._not_kept("the store did not take a verdict in time; another process holds it")
+        else:
+            stored = True
         finally:
             self._commits.discard(bound)
-        self._land(position, kept)
+            # Also where the caller was cancelled: the verdict is paid for, and on its way.
+            self._land(position, kept)
         if not self._board.ended(position):
-            self._board.judged(position, kept, from_cache=from_cache)
+            self._board.judged(position, kept, from_cache=from_cache, stored=stored)
         for twin in self._twins.pop(position, []):
             if not self._board.ended(twin):
-                self._board.judged(twin, kept, from_cache=True)
+                self._board.judged(twin, kept, from_cache=True, stored=stored)
 
     def _not_kept(self, problem: str) -> None:
         if self.store_error is None:
@@ -365,6 +369,7 @@ class Asking:
 
     def _land(self, position: int, kept: KeptVerdict | None) -> None:
         key = self._keys[position]
-        if key in self._departed:
-            self._departed.discard(key)
+        # An equal chunk that only follows has no flight of its own to end.
+        if self._departed.get(key) == position:
+            del self._departed[key]
             self._flights.arrive(key, kept)

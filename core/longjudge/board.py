@@ -32,6 +32,7 @@ class ChunkRecord:
     state: ChunkState = ChunkState.QUEUED
     reason: GapReason | None = None
     from_cache: bool = False
+    stored: bool = True
     attempts: int = 0
     seconds: float = 0.0
     asked_at: float | None = None
@@ -95,10 +96,13 @@ class Board:
         self.chunks[position].problem = problem
         self._move(position, ChunkState.RETRYING, wait=wait, note=problem)
 
-    def judged(self, position: int, kept: KeptVerdict, *, from_cache: bool) -> None:
-        """A verdict that is committed (or was found committed)."""
+    def judged(
+        self, position: int, kept: KeptVerdict, *, from_cache: bool, stored: bool = True
+    ) -> None:
+        """A verdict that is committed, or that the store would not take (`stored` false)."""
         record = self.chunks[position]
         record.kept, record.from_cache, record.reason = kept, from_cache, None
+        record.stored = stored
         record.findings = self._place(position, kept.verdict.findings)
         flagged = kept.verdict.flagged
         note = record.findings[0].note if flagged else ""
@@ -132,6 +136,7 @@ class Board:
                 state=state,
                 reason=record.reason if state is ChunkState.GAP else None,
                 from_cache=record.from_cache,
+                stored=record.stored,
                 attempt=record.attempts,
                 wait=wait,
                 seconds=record.seconds,

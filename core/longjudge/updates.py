@@ -20,14 +20,16 @@ class ChunkUpdate:
     """A chunk went from one state to the next.
 
     `attempt` counts the questions sent for it so far. `wait` is the seconds until it is asked
-    again (`retrying`), else 0. `seconds` is how long it has been worked on. `note` is the first
-    finding's note, or what went wrong.
+    again (`retrying`), else 0. `stored` is false where the store would not take the verdict.
+    `seconds` is how long it has been worked on. `note` is the first finding's note, or what went
+    wrong.
     """
 
     part: int
     state: ChunkState
     reason: GapReason | None = None
     from_cache: bool = False
+    stored: bool = True
     attempt: int = 0
     wait: float = 0.0
     seconds: float = 0.0

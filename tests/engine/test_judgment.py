@@ -584,6 +584,82 @@ async def test_a_chunk_that_waits_for_another_judgment_can_be_cancelled_by_itsel
     assert (await first).status == "complete"
 
 
+async def test_cancelling_a_follower_leaves_its_leaders_question_to_those_who_wait_for_it(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    served.script = lambda request, attempt: (
+        api.later(
+            api.error(500) if attempt == 1 else api.clean(request), FOREVER if attempt == 1 else 0
+        )
+        if item_of(request.prompt) == 1
+        else api.clean(request)
+    )
+    async with (
+        Watched(path, store_file) as first,
+        Watched(path, tmp_path / "other.sqlite") as second,
+    ):
+        one = asyncio.ensure_future(first.judgment.run())
+        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
+        other = asyncio.ensure_future(second.judgment.run())
+        await second.until(2, "waiting")
+        assert first.judgment.cancel_part(3)
+        served.release()
+        results = [await one, await other]
+    assert [result.status.value for result in results] == ["partial", "complete"]
+    assert results[0].gaps == {"cancelled": 1}
+    assert len(served.requests) == 3
+    assert results[1].calls == 0
+
+
+async def test_a_verdict_on_its_way_into_the_store_is_not_paid_for_again_by_those_who_wait(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    await (await Store.open(store_file)).aclose()
+    holder = sqlite3.connect(store_file, isolation_level=None)
+    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    async with Watched(path, store_file) as first, Watched(path, store_file) as second:
+        one = asyncio.ensure_future(first.judgment.run())
+        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 1)
+        other = asyncio.ensure_future(second.judgment.run())
+        await second.until(1, "waiting")
+        holder.execute("BEGIN IMMEDIATE")
+        served.release()
+        await asyncio.to_thread(served.wait_for, lambda: not served.open_requests)
+        while not first.judgment.board.spent.usage.input_tokens:
+            await asyncio.sleep(0)
+        one.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await one
+        holder.execute("ROLLBACK")
+        result = await other
+    holder.close()
+    assert (result.status, result.calls, len(served.requests)) == ("complete", 0, 1)
+
+
+async def test_many_answers_at_once_do_not_keep_a_stopped_judgment_at_a_store_that_is_held(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 100)
+    await (await Store.open(store_file)).aclose()
+    holder = sqlite3.connect(store_file, isolation_level=None)
+    async with Watched(path, store_file, concurrency=100) as watched:
+        holder.execute("BEGIN EXCLUSIVE")
+        running = asyncio.ensure_future(watched.judgment.run())
+        await asyncio.to_thread(
+            served.wait_for, lambda: sum(r.answered for r in served.requests) == 100
+        )
+        watched.judgment.cancel()
+        async with asyncio.timeout(5):
+            result = await running
+        async with asyncio.timeout(5):
+            await watched.store.aclose()
+        check_sums(result)
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
 async def test_cancelling_all_closes_what_is_in_flight_and_twice_changes_nothing(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:

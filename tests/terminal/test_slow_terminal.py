@@ -62,3 +62,18 @@ def test_frames_that_find_no_room_are_dropped_and_painted_anew_when_it_reads_aga
     assert len(received) < 2 * BACKLOG_BYTES
     os.close(reader)
     os.close(writer)
+
+
+def test_a_terminal_that_does_not_let_its_writers_wait_loses_nothing():
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    terminal = LossyTerminal(writer, lambda: None)
+    for _ in range(20):
+        terminal.write("y" * 9_999 + "\n")
+    received = b""
+    while received.count(b"\n") < 20:
+        received += os.read(reader, 65_536)
+    assert terminal.drain(5)
+    assert len(received) == 200_000
+    os.close(reader)
+    os.close(writer)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 from collections import deque
 from functools import partial
@@ -29,7 +30,8 @@ BACKLOG_BYTES = 256_000
 """Frames wait up to this much; a full screen is some 20 kB."""
 
 FRAME_CHARS = 200
-"""Shorter writes switch modes of the terminal, and are never dropped."""
+SWITCHES_BYTES = 4 * BACKLOG_BYTES
+"""Shorter writes may switch modes of the terminal, and have room long after frames have none."""
 
 DRAIN_SECONDS = 1.0
 WRITE_BYTES = 4_096
@@ -53,7 +55,8 @@ class LossyTerminal:
         """Take a frame or a mode switch; a frame that finds no room is dropped."""
         data = text.encode("utf-8", "replace")
         with self._changed:
-            if self._size > BACKLOG_BYTES and len(text) > FRAME_CHARS:
+            limit = BACKLOG_BYTES if len(text) > FRAME_CHARS else SWITCHES_BYTES
+            if self._size > limit:
                 self._lost = True
             else:
                 self._waiting.append(data)
@@ -101,7 +104,11 @@ class LossyTerminal:
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._descriptor, view[:WRITE_BYTES]) :]
+            try:
+                view = view[os.write(self._descriptor, view[:WRITE_BYTES]) :]
+            except BlockingIOError:
+                # Another program on this terminal may have set its descriptor to not wait.
+                select.select([], [self._descriptor], [])
 
 
 class PatientDriver(LinuxDriver):

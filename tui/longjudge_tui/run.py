@@ -172,6 +172,6 @@ class Run(Records):
             self._asked_ends += 1
         judged = update.state in (ChunkState.CLEAN, ChunkState.FLAGGED)
         key = self.outlook.keys[position]
-        if judged and self.store_error is None and key not in self._kept:
+        if judged and update.stored and key not in self._kept:
             self._kept.add(key)
             self._newly_kept.add(key)

@@ -42,7 +42,7 @@ class Progress:
                     self._gap(update)
                 self._draw()
             case StoreFailed():
-                self._line(f"longjudge: nothing is kept, the store fails: {update.message}")
+                self._line(f"longjudge: nothing is kept while the store fails: {update.message}")
             case Stopping():
                 self._line(f"stopping ({update.cause}): answers on their way may still arrive")
             case JudgmentEnded():

@@ -86,6 +86,8 @@ class Store:
         self._pending: set[asyncio.Task[None]] = set()
         self._patience = PATIENCE_SECONDS
         self._closing = False
+        self._turn = asyncio.Lock()
+        self._given_up_at = float("-inf")
         self._file_id = file_id(path) if write_error is None else None
 
     @classmethod
@@ -263,16 +265,26 @@ class Store:
             raise StoreWriteError(
                 f"{clean_line(str(self.path))}: the file was removed or replaced while it was open"
             )
-        try:
-            await patiently(
-                lambda: self._connection.execute(sql, values),
-                self._patience,
-                give_up=lambda: self._closing,
-            )
-        except (sqlite3.Error, ValueError, OverflowError) as error:
-            self._patience = SHORT_PATIENCE_SECONDS
-            raise StoreWriteError(f"{clean_line(str(self.path))}: {error}") from error
-        self._patience = PATIENCE_SECONDS
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        # One write tries at a time, so that none waits behind the tries of others.
+        async with self._turn:
+            if begun < self._given_up_at:
+                raise StoreWriteError(f"{clean_line(str(self.path))}: another process holds it")
+            tried = loop.time()
+            try:
+                await patiently(
+                    lambda: self._connection.execute(sql, values),
+                    PATIENCE_SECONDS,
+                    give_up=lambda: self._closing or loop.time() - tried > self._patience,
+                )
+            except (sqlite3.Error, ValueError, OverflowError) as error:
+                if "locked" in str(error):
+                    # Whoever queued meanwhile has waited for the same lock as long.
+                    self._given_up_at = loop.time()
+                self._patience = SHORT_PATIENCE_SECONDS
+                raise StoreWriteError(f"{clean_line(str(self.path))}: {error}") from error
+            self._patience = PATIENCE_SECONDS
 
 
 def _json_list(keys: Sequence[str]) -> str:
