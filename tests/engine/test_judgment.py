@@ -6,7 +6,7 @@ import asyncio
 import json
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -620,15 +620,20 @@ async def test_a_verdict_on_its_way_into_the_store_is_not_paid_for_again_by_thos
     holder = sqlite3.connect(store_file, isolation_level=None)
     served.script = lambda request, _: api.later(api.clean(request), FOREVER)
     async with Watched(path, store_file) as first, Watched(path, store_file) as second:
+        keep, committing = first.store.keep, asyncio.Event()
+
+        async def tell_and_keep(*verdict: Any, **options: Any) -> None:
+            committing.set()
+            await keep(*verdict, **options)
+
+        first.store.keep = tell_and_keep
         one = asyncio.ensure_future(first.judgment.run())
         await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 1)
         other = asyncio.ensure_future(second.judgment.run())
         await second.until(1, "waiting")
         holder.execute("BEGIN IMMEDIATE")
         served.release()
-        await asyncio.to_thread(served.wait_for, lambda: not served.open_requests)
-        while not first.judgment.board.spent.usage.input_tokens:
-            await asyncio.sleep(0)
+        await committing.wait()
         one.cancel()
         with pytest.raises(asyncio.CancelledError):
             await one
