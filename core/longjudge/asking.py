@@ -246,6 +246,8 @@ class Asking:
         except asyncio.CancelledError:
             worker = asyncio.current_task()
             if worker is not None and worker.cancelling():
+                if asked.done() and not asked.cancelled() and asked.exception() is None:
+                    await self._keep_late(position, question, asked.result())
                 raise
             self._board.spent.calls_without_reply += 1
             cut_off = self.stop_cause.value if self.stop_cause else GapReason.CANCELLED
@@ -255,6 +257,12 @@ class Asking:
             self._questions.pop(position, None)
             self._board.stopped(position)
         return None
+
+    async def _keep_late(self, position: int, question: Question, answer: Answer) -> None:
+        """The caller was cancelled in the moment the answer came: keep what is paid for."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(COMMIT_SECONDS):
+                await self._understand(position, question, answer)
 
     def _no_answer(self, position: int, error: AskError, count: RetryCount) -> None:
         now = asyncio.get_running_loop().time()

@@ -588,12 +588,10 @@ async def test_cancelling_a_follower_leaves_its_leaders_question_to_those_who_wa
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
     path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
-    served.script = lambda request, attempt: (
-        api.later(
-            api.error(500) if attempt == 1 else api.clean(request), FOREVER if attempt == 1 else 0
-        )
-        if item_of(request.prompt) == 1
-        else api.clean(request)
+    # Every first answer is held until the second judgment waits for it.
+    served.script = lambda request, attempt: api.later(
+        api.error(500) if item_of(request.prompt) == 1 and attempt == 1 else api.clean(request),
+        FOREVER,
     )
     async with (
         Watched(path, store_file) as first,
@@ -602,6 +600,7 @@ async def test_cancelling_a_follower_leaves_its_leaders_question_to_those_who_wa
         one = asyncio.ensure_future(first.judgment.run())
         await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
         other = asyncio.ensure_future(second.judgment.run())
+        await second.until(1, "waiting")
         await second.until(2, "waiting")
         assert first.judgment.cancel_part(3)
         served.release()
@@ -641,6 +640,26 @@ async def test_a_verdict_on_its_way_into_the_store_is_not_paid_for_again_by_thos
         result = await other
     holder.close()
     assert (result.status, result.calls, len(served.requests)) == ("complete", 0, 1)
+
+
+async def test_an_answer_that_comes_in_the_moment_of_a_cancel_is_kept(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    async with Watched(path, store_file) as watched:
+        ask = watched.judge.ask
+
+        async def ask_and_cancel(question: Any, **options: Any) -> Any:
+            answer = await ask(question, **options)
+            running.cancel()
+            return answer
+
+        watched.judge.ask = ask_and_cancel
+        running = asyncio.ensure_future(watched.judgment.run())
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert (await judge(path, store_file)).calls == 0
+    assert len(served.requests) == 1
 
 
 async def test_many_answers_at_once_do_not_keep_a_stopped_judgment_at_a_store_that_is_held(
