@@ -24,15 +24,6 @@ pytestmark = pytest.mark.skipif(
     not EXPECTED.is_file(), reason=f"no corpus at {CORPUS}; set LONGJUDGE_CORPUS to its folder"
 )
 
-# Subagents inside a file, and files that only look like this format.
-_OTHER = (
-    "worktrees/",
-    "ccl_synth_",
-    "ccl_sidechain_inline",
-    "happy_",
-    "agentsessions_",
-    "ccviewer_",
-)
 _PACKED = ("derived/cc_gzip.jsonl.gz", "derived/inspect_zstd_method93.eval")
 
 
@@ -46,7 +37,6 @@ def _rows() -> list[dict[str, str]]:
         for row in rows
         if (folder := row["path"].partition("/")[0]) in ("claude-code", "derived")
         and row["path"] not in _PACKED
-        and not (folder == "claude-code" and row["path"].split("/", 1)[1].startswith(_OTHER))
     ]
 
 
@@ -62,11 +52,11 @@ def _matches(expected: str, found: int) -> bool:
 
 @pytest.mark.parametrize("row", _rows(), ids=lambda row: row["path"])
 def test_a_corpus_file_loads_with_the_right_counts(row: dict[str, str]) -> None:
-    if row["expect"] == "not_a_session":
-        with pytest.raises(NotASessionError):
-            load_session(CORPUS / row["path"])
+    try:
+        session = load_session(CORPUS / row["path"])
+    except NotASessionError:
+        assert "not_a_session" in row["expect"].split("|")
         return
-    session = load_session(CORPUS / row["path"])
     index = session.index
     kinds = [index.kind(number) for number in range(len(index))]
     found = {
@@ -79,9 +69,15 @@ def test_a_corpus_file_loads_with_the_right_counts(row: dict[str, str]) -> None:
     }
     wrong = {name: (row[name], n) for name, n in found.items() if not _matches(row[name], n)}
     assert not wrong
-    tools = [index.tool(n) for n, kind in enumerate(kinds) if kind is EventKind.TOOL_CALL]
-    assert (tools[0] if tools else "") in row["first_tool"].split("|")
-    assert (tools[-1] if tools else "") in row["last_tool"].split("|")
+    calls = [n for n, kind in enumerate(kinds) if kind is EventKind.TOOL_CALL]
+    if len(index.threads) > 1 and session.file(0) == session.file(len(index) - 1):
+        # The counts go by the order of the file, the events thread by thread.
+        calls.sort(key=lambda n: (session.line(n), n))
+    tools = [index.tool(n) for n in calls]
+    for name, tool in (("first_tool", tools[:1]), ("last_tool", tools[-1:])):
+        # A blank beside calls says that none can be named for sure.
+        if row[name] or not tools:
+            assert not tools or tool[0] in row[name].split("|")
     for number in range(len(index)):
         session.text(number)
     session.close()

@@ -160,25 +160,11 @@ def test_missing_and_placeholder_ids_never_merge_records(tmp_path: Path, id: str
     assert session.index.tool_calls == 3
 
 
-def test_subagents_are_left_out_with_a_warning(tmp_path: Path) -> None:
-    session = load(
-        tmp_path,
-        user("go"),
-        user("side task", isSidechain=True),
-        assistant(text("side answer"), isSidechain=True),
-        assistant(text("answer")),
-    )
-    assert [body for _, body in events(session)] == ["go", "answer"]
-    (note,) = session.diagnostics
-    assert (note.reason, note.count, note.line) == ("events of subagents, left out", 2, 2)
-    assert note.severity is Severity.WARNING
-
-
 def test_a_subagents_own_file_is_read_as_its_main_thread(tmp_path: Path) -> None:
     side = {"isSidechain": True, "agentId": "a77"}
     session = load(tmp_path, user("task", **side), assistant(text("done"), **side))
-    assert events(session) == [("user_message", "task"), ("assistant_message", "done")]
-    assert (session.id, session.diagnostics) == ("a77", ())
+    assert events(session) == [("system", "task"), ("assistant_message", "done")]
+    assert (session.id, session.title, session.diagnostics) == ("a77", "task", ())
 
 
 def test_bookkeeping_is_counted_by_type_and_never_skipped(tmp_path: Path) -> None:

@@ -149,9 +149,27 @@ def test_a_cut_document_gives_its_complete_events_and_says_so(
     assert "cut" in session.diagnostics[0].reason
 
 
-def test_many_agents_are_said(tmp_path: Path) -> None:
-    session = load(tmp_path, {**LIST[0], "agent": "a"}, {**LIST[3], "agent": "b"})
-    assert notes(session) == {"events of further agents, read as one thread": 1}
+def test_each_agent_has_a_thread_of_its_own(tmp_path: Path) -> None:
+    said = [("plan", "lead"), ("dig", "scout"), ("done", "lead"), ("found", "scout")]
+    session = load(
+        tmp_path,
+        *({"kind": "assistant_message", "text": text, "agent": agent} for text, agent in said),
+    )
+    assert [(t.name, t.first, t.end) for t in session.index.threads] == [
+        ("main", 0, 2),
+        ("scout", 2, 4),
+    ]
+    assert [body for _, body in events(session)] == ["plan", "done", "dig", "found"]
+
+
+def test_an_agent_named_after_a_nameless_one_has_acted_is_a_subagent(tmp_path: Path) -> None:
+    session = load(
+        tmp_path,
+        {"kind": "tool_call", "tool": "Bash", "input": {"command": "ls"}},
+        {"kind": "assistant_message", "text": "dig", "agent": "scout"},
+        {"kind": "assistant_message", "text": "end", "agent": "main"},
+    )
+    assert [(t.name, t.end - t.first) for t in session.index.threads] == [("main", 2), ("scout", 1)]
 
 
 def test_events_that_carry_a_session_id_are_no_claude_code_transcript(tmp_path: Path) -> None:

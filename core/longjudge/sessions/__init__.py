@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from longjudge.sessions.discover import discover_sessions
 from longjudge.sessions.find import SessionFile, find_sessions
-from longjudge.sessions.loader import load_session, session_from_events
+from longjudge.sessions.loader import (
+    choose_session,
+    load_session,
+    load_sessions,
+    session_from_events,
+)
 from longjudge.sessions.model import (
     Diagnostic,
     Event,
@@ -25,7 +31,10 @@ __all__ = [
     "Severity",
     "Source",
     "Thread",
+    "choose_session",
+    "discover_sessions",
     "find_sessions",
     "load_session",
+    "load_sessions",
     "session_from_events",
 ]

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from longjudge.sessions.model import KIND_CODES, Event, EventIndex, EventKind, Thread
+from longjudge.sessions.model import KIND_CODES, Event, EventIndex, EventKind
 
 _CALL, _RESULT = EventKind.TOOL_CALL, EventKind.TOOL_RESULT
 
 
-class IndexBuilder:
-    """Rows of one thread, in order."""
+class ToolNames:
+    """The tools of a session, each with the number that the index stores."""
 
     def __init__(self) -> None:
+        self.names = [""]
+        self._codes = {"": 0}
+
+    def code(self, tool: str) -> int:
+        """The number of a tool, a new one for a new tool."""
+        code = self._codes.get(tool)
+        if code is None:
+            code = self._codes[tool] = len(self.names)
+            self.names.append(tool)
+        return code
+
+
+class IndexBuilder:
+    """Rows of one thread, in order; the tools' names are those of the whole session."""
+
+    def __init__(self, tools: ToolNames) -> None:
         index = self.index = EventIndex()
-        self._tool_codes = {"": 0}
+        self._tools = tools
         self._open_by_id: dict[str, list[int]] = {}
         self._open_last: int | None = None
         self._last_id: str | None = None
@@ -22,6 +38,7 @@ class IndexBuilder:
         self._add_record = index.records.append
         self._add_position = index.positions.append
         self._add_chars = index.chars.append
+        self._add_tokens = index.tokens.append
         self._add_tool = index.tools.append
         self._add_call = index.calls.append
         self._add_digest = index.digests.extend
@@ -29,7 +46,9 @@ class IndexBuilder:
     def __len__(self) -> int:
         return len(self.index.kinds)
 
-    def add(self, event: Event, record: int, position: int, digest: bytes, chars: int) -> None:
+    def add(
+        self, event: Event, record: int, position: int, digest: bytes, chars: int, tokens: int
+    ) -> None:
         """Append a row for an event: the `position`-th of a record."""
         kind = event.kind
         tool = event.tool
@@ -47,14 +66,10 @@ class IndexBuilder:
         self._add_record(record)
         self._add_position(position)
         self._add_chars(chars)
-        self._add_tool(self._tool_code(tool) if tool else 0)
+        self._add_tokens(tokens)
+        self._add_tool(self._tools.code(tool) if tool else 0)
         self._add_call(call)
         self._add_digest(digest)
-
-    def finish(self) -> EventIndex:
-        """The sealed index, one thread named `main`."""
-        self.index.seal((Thread("main", 0, len(self)),) if len(self) else ())
-        return self.index
 
     def _call_of(self, number: int, call_id: str | None) -> int:
         """The call that a result answers, or the result itself.
@@ -75,10 +90,3 @@ class IndexBuilder:
         if not waiting:
             del self._open_by_id[call_id]
         return call
-
-    def _tool_code(self, tool: str) -> int:
-        code = self._tool_codes.get(tool)
-        if code is None:
-            code = self._tool_codes[tool] = len(self.index.tool_names)
-            self.index.tool_names.append(tool)
-        return code

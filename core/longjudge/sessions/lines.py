@@ -7,13 +7,18 @@ between two slices a caller may report progress or stop.
 from __future__ import annotations
 
 import os
+import stat
 from bisect import bisect_right
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, BinaryIO
 
+from longjudge.errors import NotASessionError, SessionError
+from longjudge.text import clean_line
+
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator
+    from pathlib import Path
 
 BLOCK_BYTES = 1 << 18
 _SLICE_BYTES = 4 << 20
@@ -54,6 +59,32 @@ def read_range(descriptor: int, start: int, end: int) -> bytes:
         parts.append(data)
         start += len(data)
     return b"".join(parts)
+
+
+def open_regular(path: Path) -> tuple[int, int]:
+    """Open a regular file, and return its descriptor and size; anything else could block.
+
+    Raises:
+        NotASessionError: it is a folder, pipe, socket or device.
+        SessionError: the name is none.
+        OSError: it cannot be opened.
+    """
+    try:
+        mode = path.stat().st_mode
+    except ValueError as error:
+        raise SessionError(f"{clean_line(str(path))}: this is no file name: {error}") from error
+    if stat.S_ISDIR(mode):
+        raise NotASessionError("this is a folder; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise NotASessionError("this is a pipe, socket or device, not a file; save it first")
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    return descriptor, os.fstat(descriptor).st_size
+
+
+def unfinished_line(descriptor: int, size: int, ends: array[int]) -> int | None:
+    """The number of a last line that no newline ends."""
+    last = read_range(descriptor, size - 1, size)
+    return None if last == b"\n" else len(ends) - 1
 
 
 def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, list[bytes]]]:

@@ -7,30 +7,38 @@ tells its progress and may be stopped, and no step holds the interpreter for a w
 from __future__ import annotations
 
 import os
-import stat
 from array import array
 from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
+from longjudge.sessions.companions import Companions
 from longjudge.sessions.documents import Document, read_document
 from longjudge.sessions.formats import GENERIC
-from longjudge.sessions.index import IndexBuilder
-from longjudge.sessions.lines import BLOCK_BYTES, read_line_blocks, read_line_ends, read_range
+from longjudge.sessions.gather import Gathering
+from longjudge.sessions.lines import (
+    BLOCK_BYTES,
+    open_regular,
+    read_line_blocks,
+    read_line_ends,
+    read_range,
+    unfinished_line,
+)
 from longjudge.sessions.model import Session
 from longjudge.sessions.notes import Notes
 from longjudge.sessions.plain import event_json
 from longjudge.sessions.recognise import HEAD_RECORDS, recognise, refuse_by_first_bytes
 from longjudge.sessions.records import NOT_JSON, parse_line
-from longjudge.sessions.sources import FileSource, MemorySource
+from longjudge.sessions.sources import FilePart, FileSource, MemorySource
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from longjudge.sessions.formats.base import Reading, SessionFacts, SessionFormat
+    from longjudge.sessions.formats.base import Reading, SessionFormat
+    from longjudge.sessions.gather import SessionRows
 
     ProgressListener = Callable[[int, int], bool]
     Blocks = Iterable[tuple[int, Sequence[bytes]]]
@@ -40,8 +48,8 @@ _HEAD_BYTES = 4 << 20
 _PROGRESS_SECONDS = 0.05
 
 
-def load_session(path: Path, on_progress: ProgressListener | None = None) -> Session:
-    """Read a session file.
+def load_sessions(path: Path, on_progress: ProgressListener | None = None) -> list[Session]:
+    """Read every session of a file, with the files of the subagents that a session started.
 
     Args:
         path: a file; its format is recognised by its content.
@@ -53,18 +61,52 @@ def load_session(path: Path, on_progress: ProgressListener | None = None) -> Ses
         LoadCancelledError: `on_progress` returned false.
     """
     name = clean_line(str(path))
-    descriptor = -1
+    descriptors: list[int] = []
     try:
-        descriptor, size = _open(path)
-        return _FileLoad(path, name, descriptor, size, on_progress).load()
+        return _FileLoad(path, name, descriptors, on_progress).load()
     except BaseException as error:
-        if descriptor >= 0:
+        for descriptor in descriptors:
             os.close(descriptor)
         if isinstance(error, NotASessionError):
             raise NotASessionError(f"{name}: {error}") from None
         if isinstance(error, OSError):
             raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
         raise
+
+
+def load_session(
+    path: Path, on_progress: ProgressListener | None = None, session: str | None = None
+) -> Session:
+    """Read the session of a file, or the one with an id in a file with many.
+
+    Raises:
+        SessionError: as for `load_sessions`; also where the file holds several sessions and none
+            was named, or none has the id.
+    """
+    return choose_session(load_sessions(path, on_progress), session)
+
+
+def choose_session(sessions: list[Session], wanted: str | None) -> Session:
+    """The session with an id, or the only one; the others are closed.
+
+    Raises:
+        SessionError: there are several and none was named, or none has the id.
+    """
+    name = sessions[0].name
+    fitting = [each for each in sessions if wanted in (None, each.id)]
+    if len(fitting) == 1:
+        for each in sessions:
+            if each is not fitting[0]:
+                each.close()
+        return fitting[0]
+    for each in sessions:
+        each.close()
+    ids = ", ".join(each.id for each in sessions[:5]) + (", …" if len(sessions) > 5 else "")
+    if wanted is None:
+        raise SessionError(
+            f"{name}: holds {len(sessions)} sessions; choose one with --session: {ids}"
+        )
+    raise SessionError(f"{name}: no session {clean_line(wanted, 80)} in it; it holds: {ids}")
 
 
 def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
@@ -77,62 +119,51 @@ def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
         NotASessionError: there are objects, but none of them is an event.
     """
     records = [event_json(event) for event in events]
-    rows, notes = IndexBuilder(), Notes()
-    reading = GENERIC.readings()[0].start(rows, notes, None)
+    notes = Notes()
+    gathering = Gathering(notes)
+    reading = GENERIC.readings()[0].start(gathering, notes, base=0, unfinished=None)
     reading.read(records, 0)
+    reading.finish()
+    rows = gathering.session()
     if records and not len(rows):
         raise NotASessionError(f"no event among {len(records)} objects; give each a kind and text")
-    index = rows.finish()
+    index, facts = rows.finish(), rows.facts
     return Session(
         path=None,
         format=GENERIC.name,
         id=f"events-{sha256(index.digests).hexdigest()[:12]}",
-        title=_title(reading.facts.title) or "events",
+        title=_title(facts.title) or "events",
         bytes=sum(map(len, records)),
         index=index,
         source=MemorySource(GENERIC, records),
-        started=reading.facts.started,
-        ended=reading.facts.ended,
+        started=facts.started,
+        ended=facts.ended,
         skipped_lines=reading.skipped,
         diagnostics=notes.diagnostics(),
     )
 
 
-def _open(path: Path) -> tuple[int, int]:
-    """Open a regular file; anything else could block or never end."""
-    try:
-        mode = path.stat().st_mode
-    except ValueError as error:
-        raise SessionError(f"{clean_line(str(path))}: this is no file name: {error}") from error
-    if stat.S_ISDIR(mode):
-        raise NotASessionError("this is a folder; name a file in it")
-    if not stat.S_ISREG(mode):
-        raise NotASessionError("this is a pipe, socket or device, not a file; save it first")
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    return descriptor, os.fstat(descriptor).st_size
-
-
 class _FileLoad:
-    """The steps of reading one file."""
+    """The steps of reading one file; every file it opens is added to `descriptors`."""
 
     def __init__(
         self,
         path: Path,
         name: str,
-        descriptor: int,
-        size: int,
+        descriptors: list[int],
         on_progress: ProgressListener | None,
     ) -> None:
         self._path = path
         self._name = name
-        self._descriptor = descriptor
-        self._size = size
+        self._descriptor, self._size = open_regular(path)
+        self._descriptors = descriptors
+        descriptors.append(self._descriptor)
         self._on_progress = on_progress
         self._told = 0.0
 
-    def load(self) -> Session:
+    def load(self) -> list[Session]:
         refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, _FIRST_BYTES)))
-        lines = self._line_ends()
+        lines = self._line_ends(self._descriptor, self._size)
         document = self._document(lines)
         if document is not None:
             spans, data = document
@@ -142,10 +173,10 @@ class _FileLoad:
         head = self._head(read_line_blocks(self._descriptor, lines))
         return self._index(recognise(head), None, lines, None, b"")
 
-    def _line_ends(self) -> array[int]:
+    def _line_ends(self, descriptor: int, size: int) -> array[int]:
         ends: array[int] = array("Q")
-        with open(self._descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
-            for _ in read_line_ends(file, self._size, ends):
+        with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
+            for _ in read_line_ends(file, size, ends):
                 self._tell(0)
         return ends
 
@@ -216,65 +247,86 @@ class _FileLoad:
         ends: array[int],
         document: Document | None,
         data: bytes,
-    ) -> Session:
-        reading, rows, notes = None, IndexBuilder(), Notes()
+    ) -> list[Session]:
+        unfinished = None
+        if starts is None:
+            unfinished = unfinished_line(self._descriptor, self._size, ends)
+        reading, notes = None, Notes()
+        gathering = Gathering(notes)
         for reader in format_.readings():
-            rows, notes = IndexBuilder(), Notes()
-            reading = reader.start(rows, notes, self._unfinished(ends) if starts is None else None)
+            notes = Notes()
+            gathering = Gathering(notes)
+            reading = reader.start(gathering, notes, base=0, unfinished=unfinished)
             blocks = (
                 read_line_blocks(self._descriptor, ends)
                 if document is None
                 else _element_blocks(data, document)
             )
             self._read(reading, blocks, ends)
-            if len(rows):
+            if len(gathering):
                 break
         assert reading is not None
         skipped = reading.skipped
         if document is not None and document.fault:
             notes.add(document.fault, None)
             skipped += 1
-        if not len(rows):
+        if not len(gathering):
             raise NotASessionError(_no_event(notes))
-        around = document.around if document else {}
-        return self._session(format_, rows, notes, reading.facts, (starts, ends), skipped, around)
+        main = FilePart(self._name, self._descriptor, format_, starts, ends, size=self._size)
+        found = gathering.sessions()
+        parts = [main]
+        if len(found) == 1:
+            more = Companions(format_, notes, self._descriptors, self._tell_size)
+            parts += more.read(self._path, gathering, found[0], len(ends))
+            skipped += more.skipped
+        return self._sessions(found, parts, notes, skipped, document.around if document else {})
 
     def _read(self, reading: Reading, blocks: Blocks, ends: array[int]) -> None:
         for first, lines in blocks:
             reading.read(lines, first)
             self._tell(ends[first + len(lines) - 1])
+        reading.finish()
 
-    def _unfinished(self, ends: array[int]) -> int | None:
-        """The number of a last line that no newline ends."""
-        last = read_range(self._descriptor, self._size - 1, self._size)
-        return None if last == b"\n" else len(ends) - 1
-
-    def _session(
+    def _sessions(
         self,
-        format_: SessionFormat,
-        rows: IndexBuilder,
+        found: Sequence[SessionRows],
+        parts: Sequence[FilePart],
         notes: Notes,
-        facts: SessionFacts,
-        spans: tuple[array[int] | None, array[int]],
         skipped: int,
         around: Mapping[str, object],
-    ) -> Session:
-        index = rows.finish()
-        session_id = facts.id or _entry(around, "session_id", "sessionId", "id")
-        title = facts.title or _entry(around, "title", "name")
-        return Session(
-            path=self._path,
-            format=format_.name,
-            id=clean_line(session_id or self._path.stem, 200),
-            title=_title(_entry(around, "title") or title) or clean_line(self._path.name),
-            bytes=self._size,
-            index=index,
-            source=FileSource(self._name, self._descriptor, format_, *spans),
-            started=facts.started,
-            ended=facts.ended,
-            skipped_lines=skipped,
-            diagnostics=notes.diagnostics(),
-        )
+    ) -> list[Session]:
+        around_id = _entry(around, "session_id", "sessionId", "id") if len(found) == 1 else None
+        around_title = _entry(around, "title", "name") if len(found) == 1 else None
+        diagnostics = notes.diagnostics()
+        names: set[str] = set()
+        sessions: list[Session] = []
+        # From here on the sources own the files.
+        self._descriptors.clear()
+        for number, rows in enumerate(found, 1):
+            facts = rows.facts
+            fallback = self._path.stem if len(found) == 1 else str(number)
+            title = _entry(around, "title") if len(found) == 1 else None
+            sessions.append(
+                Session(
+                    path=self._path,
+                    format=parts[0].format.name,
+                    id=_distinct(clean_line(facts.id or around_id or fallback, 200), names),
+                    title=_title(title or facts.title or around_title)
+                    or clean_line(self._path.name),
+                    bytes=sum(part.size for part in parts),
+                    index=rows.finish(),
+                    source=FileSource(parts),
+                    started=facts.started,
+                    ended=facts.ended,
+                    skipped_lines=skipped,
+                    diagnostics=diagnostics,
+                    siblings=len(found),
+                )
+            )
+        return sessions
+
+    def _tell_size(self) -> None:
+        self._tell(self._size)
 
     def _tell(self, done: int) -> None:
         if self._on_progress is None:
@@ -285,6 +337,15 @@ class _FileLoad:
         self._told = now
         if not self._on_progress(done, self._size):
             raise LoadCancelledError(f"{self._name}: stopped before it was read to its end")
+
+
+def _distinct(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where another session of the file has it already."""
+    base, number = name, 2
+    while name in taken:
+        name, number = f"{base}#{number}", number + 1
+    taken.add(name)
+    return name
 
 
 def _elements(data: bytes, document: Document, first: int, end: int) -> list[bytes]:

@@ -13,11 +13,23 @@ class Notes:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Severity], tuple[int, int | None]] = {}
+        self._about = ""
+
+    def about(self, file: str) -> Notes:
+        """Notes that go to the same place; warnings have the name of another file before them."""
+        notes = Notes()
+        notes._seen, notes._about = self._seen, f"{file}: "
+        return notes
 
     def add(
         self, reason: str, line: int | None, severity: Severity = Severity.WARNING, count: int = 1
     ) -> None:
         """Count a reason; `line` (from 1) is kept the first time."""
+        if self._about:
+            # What loses nothing is not told file by file: a session may have hundreds.
+            reason, line = (
+                (self._about + reason, line) if severity is Severity.WARNING else (reason, None)
+            )
         key = (reason, severity)
         if key not in self._seen and len(self._seen) >= _MAX_REASONS:
             key = ("other oddities", severity)

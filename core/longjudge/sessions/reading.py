@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from longjudge.sessions.model import DIGEST_BYTES, Severity
+from longjudge.sessions.model import DIGEST_BYTES, Severity, tokens_of
 from longjudge.sessions.records import (
     DECODE_ERRORS,
     NOT_JSON,
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.sessions.formats.base import Format, RecordKeeper
-    from longjudge.sessions.index import IndexBuilder
     from longjudge.sessions.model import Event, EventKind
     from longjudge.sessions.notes import Notes
 
@@ -36,18 +35,17 @@ class RecordReading(Generic[R]):
         self,
         format_: Format[R],
         keeper: RecordKeeper[R],
-        rows: IndexBuilder,
         notes: Notes,
+        base: int,
         unfinished: int | None,
     ) -> None:
         self._format = format_
         self._keeper = keeper
-        self._rows = rows
         self._notes = notes
+        self._base = base
         self._unfinished = unfinished
         self._heads: dict[tuple[EventKind, str | None, bool | None], tuple[bytes, int]] = {}
         self.skipped = 0
-        self.facts = keeper.facts
 
     def read(self, lines: Sequence[bytes], first: int) -> None:
         """Index the records of some lines; `first` is the number of the first one, from 0."""
@@ -64,19 +62,26 @@ class RecordReading(Generic[R]):
             else:
                 self._pass_over(record, number)
 
+    def finish(self) -> None:
+        """All records were read."""
+        self._keeper.finish()
+
     def _take(self, record: R, events: list[Event], number: int, offset: int) -> None:
-        keep, add, heads = self._keeper.keep, self._rows.add, self._heads
+        keep, heads, stored = self._keeper.keep, self._heads, self._base + number
         for position, event in enumerate(events, offset):
             key = (event.kind, event.tool, event.is_error)
             head, chars = heads.get(key) or self._head(event)
             body = event.body
             if body:
-                digest = sha256(head + body.encode()).digest()[:DIGEST_BYTES]
+                text = head + body.encode()
+                chars += len(body)
             else:
-                digest = sha256(head[:-1]).digest()[:DIGEST_BYTES]
+                text = head[:-1]
                 chars -= 1
-            if keep(record, position, event, digest, number + 1):
-                add(event, number, position, digest, chars + len(body))
+            digest = sha256(text).digest()[:DIGEST_BYTES]
+            rows = keep(record, position, event, digest, number + 1)
+            if rows is not None:
+                rows.add(event, stored, position, digest, chars, tokens_of(chars, len(text)))
 
     def _head(self, event: Event) -> tuple[bytes, int]:
         """The encoded header with its newline, and its characters; few headers make a session."""

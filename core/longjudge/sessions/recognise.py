@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions.formats import CLAUDE_CODE, FORMATS, GENERIC
+from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS
 from longjudge.sessions.values import is_array, is_object
 from longjudge.text import clean_line
 
@@ -126,28 +126,40 @@ def recognise(
     """
     if document and (name := _unread_format([document])):
         raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
-    scores = [(format_.recognise(head), format_) for format_ in FORMATS]
-    particular, claude_code = scores[0]
-    if particular >= _ENOUGH:
-        return claude_code
+    enveloped = _scores(ENVELOPED, head, document)
+    if best := _first_enough(enveloped):
+        return best
     if name := _unread_format([record for record in head if not _is_read(record)]):
         raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
-    best, nearest = max(scores, key=lambda scored: scored[0])
-    if particular >= _SOME:
-        best, nearest = particular, claude_code
-    elif best >= _ENOUGH:
-        return nearest
-    if best > 0:
+    nearest = max(enveloped, key=lambda scored: scored[0])
+    others = _scores((*MESSAGE_LISTS, GENERIC), head, document)
+    if nearest[0] < _SOME:
+        if best := _first_enough(others):
+            return best
+        nearest = max((*enveloped, *others), key=lambda scored: scored[0])
+    if nearest[0] > 0:
         raise NotASessionError(
-            f"a mix of records: {best:.0%} of the first {len(head)} look like {nearest.name}, the"
-            " others do not; split the file by format"
+            f"a mix of records: {nearest[0]:.0%} of the first {len(head)} look like"
+            f" {nearest[1].name}, the others do not; split the file by format"
         )
     raise NotASessionError(f"no session: {describe_head(head)}; {_READABLE}")
 
 
+def _scores(
+    formats: Sequence[SessionFormat],
+    head: Sequence[dict[str, object]],
+    document: Mapping[str, object] | None,
+) -> list[tuple[float, SessionFormat]]:
+    return [(format_.recognise(head, document), format_) for format_ in formats]
+
+
+def _first_enough(scores: Sequence[tuple[float, SessionFormat]]) -> SessionFormat | None:
+    return next((format_ for score, format_ in scores if score >= _ENOUGH), None)
+
+
 def _is_read(record: dict[str, object]) -> bool:
     """Whether a record is surely one of a format that is read, whatever else it resembles."""
-    if CLAUDE_CODE.fits(record):
+    if any(format_.fits(record) for format_ in ENVELOPED):
         return True
     return "kind" in record and GENERIC.fits(record) and not str(record["kind"]).endswith("Event")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -59,25 +61,61 @@ def _chars(events: Sequence[Event]) -> int:
     return sum(len(event.body) for event in events)
 
 
-class FileSource:
-    """Records of an open file, by the spans of their bytes.
+@dataclass(slots=True)
+class FilePart:
+    """One open file of a session: its records are numbered from `first` on.
 
-    `starts` is None where each record is a line, which begins where the line before ends.
+    `starts` is None where each record is a line, which begins where the line before ends. The
+    file is closed once the last source that reads from it is.
     """
 
-    def __init__(
-        self,
-        name: str,
-        descriptor: int,
-        format_: SessionFormat,
-        starts: array[int] | None,
-        ends: array[int],
-    ) -> None:
-        self._name = name
-        self._descriptor = descriptor
-        self._format = format_
-        self._starts = starts
-        self._ends = ends
+    name: str
+    descriptor: int
+    format: SessionFormat
+    starts: array[int] | None
+    ends: array[int]
+    size: int = 0
+    first: int = 0
+    users: int = 0
+
+    def record_bytes(self, record: int) -> bytes:
+        """A record as it stands in the file, without the end of its line."""
+        number = record - self.first
+        if self.starts is not None:
+            start = self.starts[number]
+        else:
+            start = self.ends[number - 1] if number else 0
+        try:
+            return read_range(self.descriptor, start, self.ends[number]).rstrip(b"\r\n")
+        except OSError as error:
+            raise SessionError(f"{self.name}: cannot be read again: {error.strerror}") from error
+
+    def leave(self) -> None:
+        """One reader less; the last one closes the file."""
+        with _leaving:
+            self.users -= 1
+            descriptor = self.descriptor if self.users <= 0 else -1
+            if self.users <= 0:
+                self.descriptor = -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+_leaving = Lock()
+
+
+class FileSource:
+    """Records of open files, by the spans of their bytes: a session's file, then its companions.
+
+    Several sources may read from one file that holds several sessions.
+    """
+
+    def __init__(self, parts: Sequence[FilePart]) -> None:
+        self._parts = tuple(parts)
+        self._firsts = [part.first for part in parts]
+        self._open = True
+        for part in parts:
+            part.users += 1
         self._cache = RecordCache(self._read)
 
     def __del__(self) -> None:
@@ -89,28 +127,31 @@ class FileSource:
 
     def record_bytes(self, record: int) -> bytes:
         """The record as it stands in the file, without the end of its line."""
-        if self._starts is not None:
-            start = self._starts[record]
-        else:
-            start = self._ends[record - 1] if record else 0
-        try:
-            return read_range(self._descriptor, start, self._ends[record]).rstrip(b"\r\n")
-        except OSError as error:
-            raise SessionError(f"{self._name}: cannot be read again: {error.strerror}") from error
+        return self._part(record).record_bytes(record)
 
     def record_line(self, record: int) -> int | None:
         """The record's line, from 1; None in a whole document."""
-        return record + 1 if self._starts is None else None
+        part = self._part(record)
+        return record - part.first + 1 if part.starts is None else None
+
+    def record_file(self, record: int) -> str | None:
+        """The file that the record stands in."""
+        return self._part(record).name
 
     def close(self) -> None:
-        """Let go of the file."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
+        """Let go of the files."""
+        if self._open:
+            self._open = False
+            for part in self._parts:
+                part.leave()
             self._cache.clear()
 
+    def _part(self, record: int) -> FilePart:
+        return self._parts[bisect_right(self._firsts, record) - 1]
+
     def _read(self, record: int) -> Sequence[Event]:
-        return _events(self._format, self.record_bytes(record))
+        part = self._part(record)
+        return _events(part.format, part.record_bytes(record))
 
 
 class MemorySource:
@@ -130,6 +171,10 @@ class MemorySource:
         return self._records[record]
 
     def record_line(self, record: int) -> int | None:
+        """None: there is no file."""
+        return None
+
+    def record_file(self, record: int) -> str | None:
         """None: there is no file."""
         return None
 

@@ -1,7 +1,7 @@
-"""One module per format, and the table of those that are read.
+"""One module per format, and the tables of those that are read.
 
-A new format is a class with `Format` as its base and a line in `FORMATS`; the order is the order
-of recognition, the more particular one first.
+A new format is a class with `Format` as its base and a line in one of the tables. Their order is
+the order of recognition, the more particular one first.
 """
 
 from __future__ import annotations
@@ -16,4 +16,12 @@ if TYPE_CHECKING:
 
 CLAUDE_CODE = ClaudeCode()
 GENERIC = GenericEvents()
-FORMATS: tuple[SessionFormat, ...] = (CLAUDE_CODE, GENERIC)
+
+ENVELOPED: tuple[SessionFormat, ...] = (CLAUDE_CODE,)
+"""Formats whose records say by their envelope what they are."""
+
+MESSAGE_LISTS: tuple[SessionFormat, ...] = ()
+"""Lists of messages as the models' interfaces take them: whatever has no envelope of its own."""
+
+FORMATS: tuple[SessionFormat, ...] = (*ENVELOPED, *MESSAGE_LISTS, GENERIC)
+"""Every format that is read."""

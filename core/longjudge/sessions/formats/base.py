@@ -8,15 +8,16 @@ titles, which records belong to the thread) is decided by its reader while the f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from longjudge.sessions.reading import RecordReading
 from longjudge.sessions.records import decode_records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
+    from longjudge.sessions.gather import Gathering, SessionRows
     from longjudge.sessions.index import IndexBuilder
     from longjudge.sessions.model import Event
     from longjudge.sessions.notes import Notes
@@ -24,24 +25,17 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-@dataclass(slots=True)
-class SessionFacts:
-    """What the records say about their session."""
-
-    id: str | None = None
-    title: str | None = None
-    started: str | None = None
-    ended: str | None = None
-
-
 class Reading(Protocol):
     """One pass over the records of a file, in order."""
 
     skipped: int
-    facts: SessionFacts
 
     def read(self, lines: Sequence[bytes], first: int) -> None:
         """Index the records of some lines; `first` is the number of the first one, from 0."""
+        ...
+
+    def finish(self) -> None:
+        """All records were read."""
         ...
 
 
@@ -50,8 +44,17 @@ class SessionFormat(Protocol):
 
     name: str
 
-    def recognise(self, head: Sequence[dict[str, object]]) -> float:
-        """The share of the first records that fit, 0 to 1."""
+    def fits(self, record: dict[str, object]) -> bool:
+        """Whether a record looks like one of this format."""
+        ...
+
+    def recognise(
+        self, head: Sequence[dict[str, object]], around: Mapping[str, object] | None
+    ) -> float:
+        """The share of the first records that fit, 0 to 1.
+
+        `around` holds the other entries of a document whose list the records are.
+        """
         ...
 
     def line_events(self, line: bytes) -> list[Event]:
@@ -62,29 +65,54 @@ class SessionFormat(Protocol):
         """The ways to read a file, in the order to try them until one yields an event."""
         ...
 
+    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+        """Further files of a session: those of the subagents that it started."""
+        ...
+
+    def companion_reader(self, path: Path) -> SessionReader:
+        """How a companion is read into its session."""
+        ...
+
 
 class SessionReader(Protocol):
     """Starts one pass."""
 
-    def start(self, rows: IndexBuilder, notes: Notes, unfinished: int | None) -> Reading:
-        """Begin a pass that adds to `rows`; record `unfinished` is a last line without end."""
+    def start(
+        self, gathering: Gathering, notes: Notes, *, base: int, unfinished: int | None
+    ) -> Reading:
+        """Begin a pass that adds to `gathering`.
+
+        `base` is the number of the file's first record. Record `unfinished` is a last line
+        without end.
+        """
         ...
 
 
 class RecordKeeper(ABC, Generic[R]):
-    """Decides, record after record, which events belong to the session."""
+    """Decides, record after record, where events belong.
 
-    def __init__(self, notes: Notes) -> None:
+    Made for one pass over one file. `session` is the file's first session; a keeper for files
+    with many asks `gathering` for each of them.
+    """
+
+    def __init__(self, gathering: Gathering, notes: Notes) -> None:
+        self.gathering = gathering
         self.notes = notes
-        self.facts = SessionFacts()
+        self.session = gathering.session()
+        self.facts = self.session.facts
 
     @abstractmethod
-    def keep(self, record: R, position: int, event: Event, digest: bytes, line: int) -> bool:
-        """Whether the session keeps the event at a position of its record."""
+    def keep(
+        self, record: R, position: int, event: Event, digest: bytes, line: int
+    ) -> IndexBuilder | None:
+        """The rows that the event at a position of its record goes to; None leaves it out."""
 
     @abstractmethod
     def pass_over(self, record: R, line: int) -> bool:
         """Take note of a record without events; true when it counts as skipped."""
+
+    def finish(self) -> None:
+        """All records were read."""
 
 
 class Format(ABC, Generic[R]):
@@ -112,7 +140,9 @@ class Format(ABC, Generic[R]):
     def keepers(self) -> Sequence[type[RecordKeeper[R]]]:
         """The keepers to try in turn until one keeps an event."""
 
-    def recognise(self, head: Sequence[dict[str, object]]) -> float:
+    def recognise(
+        self, head: Sequence[dict[str, object]], around: Mapping[str, object] | None
+    ) -> float:
         """The share of the first records that fit, 0 to 1."""
         return sum(map(self.fits, head)) / len(head) if head else 0.0
 
@@ -132,13 +162,28 @@ class Format(ABC, Generic[R]):
 
     def readings(self) -> Sequence[SessionReader]:
         """The ways to read a file, in the order to try them until one yields an event."""
-        return [_Reader(self, keeper) for keeper in self.keepers()]
+        return [KeeperReader(self, keeper) for keeper in self.keepers()]
+
+    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+        """Further files of a session; most formats have none."""
+        return ()
+
+    def companion_reader(self, path: Path) -> SessionReader:
+        """How a companion is read into its session."""
+        raise NotImplementedError
 
 
-class _Reader(Generic[R]):
-    def __init__(self, format_: Format[R], keeper: type[RecordKeeper[R]]) -> None:
+class KeeperReader(Generic[R]):
+    """Starts passes with one keeper each."""
+
+    def __init__(
+        self, format_: Format[R], keeper: Callable[[Gathering, Notes], RecordKeeper[R]]
+    ) -> None:
         self._format = format_
         self._keeper = keeper
 
-    def start(self, rows: IndexBuilder, notes: Notes, unfinished: int | None) -> Reading:
-        return RecordReading(self._format, self._keeper(notes), rows, notes, unfinished)
+    def start(
+        self, gathering: Gathering, notes: Notes, *, base: int, unfinished: int | None
+    ) -> Reading:
+        """Begin a pass."""
+        return RecordReading(self._format, self._keeper(gathering, notes), notes, base, unfinished)

@@ -7,21 +7,22 @@ result and is not even decoded.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from longjudge.sessions.formats.base import Format, RecordKeeper
-from longjudge.sessions.model import Event, EventKind, Severity
+from longjudge.sessions.formats.base import Format, KeeperReader, RecordKeeper
+from longjudge.sessions.formats.claude_records import ClaudeRecord, convert, decode
+from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_block, render_content, render_input, render_value
-from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
+from longjudge.sessions.subagents import subagent_files
+from longjudge.sessions.values import bool_or_none, is_object, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from longjudge.sessions.notes import Notes
+    from longjudge.sessions.formats.base import SessionReader
+    from longjudge.sessions.gather import SessionRows
 
 _REDACTED = "[redacted]"
 _NO_RESPONSE = "No response requested."
@@ -62,41 +63,6 @@ _SILENT_SUBTYPES = frozenset({"turn_duration", "stop_hook_summary"})
 _ATTACHMENT_IDS = frozenset({"type", "toolUseID", "displayPath", "timestamp", "uuid"})
 # Records that say this much at their top are events of another format.
 _FOREIGN_KEYS = ("kind", "role", "text", "tool", "payload", "projectHash")
-_DIGIT = re.compile(r"[1-9]")
-
-
-class Message(msgspec.Struct, gc=False):
-    """The message inside a record."""
-
-    id: str | None = None
-    model: str | None = None
-    content: str | list[dict[str, object]] | None = None
-
-
-class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
-    """The fields of a record that decide its events."""
-
-    type: str = ""
-    subtype: str | None = None
-    uuid: str | None = None
-    session_id: str | None = None
-    agent_id: str | None = None
-    timestamp: str | None = None
-    is_sidechain: bool | None = None
-    is_meta: bool | None = None
-    is_compact_summary: bool | None = None
-    is_api_error_message: bool | None = None
-    message: Message | None = None
-    attachment: dict[str, object] | None = None
-    content: object = None
-    error: object = None
-    api_refusal_explanation: str | None = None
-    summary: str | None = None
-    custom_title: str | None = None
-    ai_title: str | None = None
-
-
-_decode = msgspec.json.Decoder(ClaudeRecord).decode
 
 
 class ClaudeCode(Format[ClaudeRecord]):
@@ -119,31 +85,11 @@ class ClaudeCode(Format[ClaudeRecord]):
 
     def decode(self, line: bytes) -> ClaudeRecord:
         """Decode a sound record."""
-        return _decode(line)
+        return decode(line)
 
     def convert(self, value: dict[str, object]) -> ClaudeRecord:
         """Make a record of any JSON object."""
-        attachment = value.get("attachment")
-        return ClaudeRecord(
-            type=text_or_none(value.get("type")) or "",
-            subtype=text_or_none(value.get("subtype")),
-            uuid=text_or_none(value.get("uuid")),
-            session_id=text_or_none(value.get("sessionId")),
-            agent_id=text_or_none(value.get("agentId")),
-            timestamp=text_or_none(value.get("timestamp")),
-            is_sidechain=bool_or_none(value.get("isSidechain")),
-            is_meta=bool_or_none(value.get("isMeta")),
-            is_compact_summary=bool_or_none(value.get("isCompactSummary")),
-            is_api_error_message=bool_or_none(value.get("isApiErrorMessage")),
-            message=_message(value.get("message")),
-            attachment=attachment if is_object(attachment) else None,
-            content=value.get("content"),
-            error=value.get("error"),
-            api_refusal_explanation=text_or_none(value.get("apiRefusalExplanation")),
-            summary=text_or_none(value.get("summary")),
-            custom_title=text_or_none(value.get("customTitle")),
-            ai_title=text_or_none(value.get("aiTitle")),
-        )
+        return convert(value)
 
     def record_events(self, record: ClaudeRecord) -> list[Event]:
         """The events of a record, in order."""
@@ -156,102 +102,25 @@ class ClaudeCode(Format[ClaudeRecord]):
             return _system_events(record)
         if kind == "attachment" and record.attachment:
             return _attachment_events(record, record.attachment)
+        if kind in ("tool_use", "tool_result") and record.name:
+            return [_bare_event(record, record.name)]
         return []
 
     def keepers(self) -> Sequence[type[RecordKeeper[ClaudeRecord]]]:
-        """The main thread; in a subagent's own file, whose records are all side records, that."""
-        return (MainThread, SubagentThread)
+        """A whole session; where nothing of it is on the main thread, a subagent's own file."""
+        from longjudge.sessions.formats.claude_threads import LoneSubagent, WholeSession
 
+        return (WholeSession, LoneSubagent)
 
-class MainThread(RecordKeeper[ClaudeRecord]):
-    """Keeps the main thread's events, each once."""
+    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+        """The files of the subagents that the session started."""
+        return subagent_files(path, session.facts.id)
 
-    _sidechain = False
+    def companion_reader(self, path: Path) -> SessionReader:
+        """One subagent's file, read into the session that started it."""
+        from longjudge.sessions.formats.claude_threads import companion_keeper
 
-    def __init__(self, notes: Notes) -> None:
-        super().__init__(notes)
-        self._seen: set[int] = set()
-        self._title_rank = 0
-
-    def keep(
-        self, record: ClaudeRecord, position: int, event: Event, digest: bytes, line: int
-    ) -> bool:
-        """Keep every event of this thread that is no copy of an earlier one."""
-        if (record.is_sidechain is True) is not self._sidechain:
-            if not self._sidechain:
-                self.notes.add("events of subagents, left out", line)
-            return False
-        if self._is_copy(record, position, event, digest):
-            self.notes.add("copies of earlier events, left out", line, Severity.INFO)
-            return False
-        facts = self.facts
-        if facts.id is None:
-            facts.id = (self._sidechain and record.agent_id) or record.session_id
-        if record.timestamp:
-            facts.started = facts.started or record.timestamp
-            facts.ended = record.timestamp
-        if not self._title_rank and event.kind is EventKind.USER_MESSAGE:
-            self._name(event.body[:400], 1)
-        return True
-
-    def pass_over(self, record: ClaudeRecord, line: int) -> bool:
-        """Count bookkeeping by its type; some of it names the session."""
-        self._name(record.summary, 2)
-        self._name(record.ai_title, 3)
-        self._name(record.custom_title, 4)
-        label = record.type or "untyped"
-        if record.attachment:
-            label += f" {text_or_none(record.attachment.get('type')) or ''}"
-        elif record.subtype:
-            label += f" {record.subtype}"
-        self.notes.add(f"{label} records, no events", line, Severity.INFO)
-        return False
-
-    def _name(self, title: str | None, rank: int) -> None:
-        if title and rank >= self._title_rank:
-            self.facts.title, self._title_rank = title, rank
-
-    def _is_copy(self, record: ClaudeRecord, position: int, event: Event, digest: bytes) -> bool:
-        """Whether the event was seen before; if not, it is now.
-
-        A streamed answer repeats its blocks under its message id, and a record may be written
-        again under its uuid; both are copies only with the same content. Ids that are missing or
-        placeholders say nothing: real ones hold digits.
-        """
-        message_id = record.message.id if record.message else None
-        if message_id and _DIGIT.search(message_id):
-            key = hash((message_id, event.call_id, digest))
-        elif record.uuid and _DIGIT.search(record.uuid):
-            key = hash((record.uuid, record.timestamp, position, event.call_id, digest))
-        else:
-            return False
-        if key in self._seen:
-            return True
-        self._seen.add(key)
-        return False
-
-
-class SubagentThread(MainThread):
-    """Keeps the events of a subagent's own file."""
-
-    _sidechain = True
-
-
-def _message(value: object) -> Message | None:
-    if not is_object(value):
-        return None
-    content = value.get("content")
-    blocks: str | list[dict[str, object]] | None = None
-    if isinstance(content, str):
-        blocks = content
-    elif is_array(content):
-        blocks = [
-            block if is_object(block) else {"type": "text", "text": render_value(block)}
-            for block in content
-        ]
-    elif is_object(content):
-        blocks = [content]
-    return Message(text_or_none(value.get("id")), text_or_none(value.get("model")), blocks)
+        return KeeperReader(self, companion_keeper(path))
 
 
 def _assistant_events(record: ClaudeRecord) -> list[Event]:
@@ -308,7 +177,8 @@ def _user_events(record: ClaudeRecord) -> list[Event]:
     if message is None or not message.content:
         return []
     content, timestamp = message.content, record.timestamp
-    system = bool(record.is_meta or record.is_compact_summary)
+    # A subagent's prompts come from the agent that started it, not from a user.
+    system = bool(record.is_meta or record.is_compact_summary or record.is_sidechain)
     if isinstance(content, str):
         return [Event(_user_kind(content, system), render_content(content), timestamp=timestamp)]
     events: list[Event] = []
@@ -329,6 +199,15 @@ def _user_events(record: ClaudeRecord) -> list[Event]:
             body = f"{events.pop().body}\n{body}"
         events.append(Event(kind, body, timestamp=timestamp))
     return events
+
+
+def _bare_event(record: ClaudeRecord, name: str) -> Event:
+    """A call or a result that is a record of its own, as early releases wrote them."""
+    if record.type == "tool_use":
+        body = render_input(record.input)
+        return Event(EventKind.TOOL_CALL, body, name, timestamp=record.timestamp)
+    body = render_content(record.output if record.output is not None else record.content)
+    return Event(EventKind.TOOL_RESULT, body, name, timestamp=record.timestamp)
 
 
 def _tool_result(block: dict[str, object], timestamp: str | None) -> Event:

@@ -13,13 +13,16 @@ import msgspec
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions.formats.base import Format, RecordKeeper
-from longjudge.sessions.model import Event, EventKind, Severity
+from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_input, render_value
 from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from longjudge.sessions.gather import Gathering
+    from longjudge.sessions.index import IndexBuilder
     from longjudge.sessions.notes import Notes
 
 Record = dict[str, object]
@@ -42,6 +45,7 @@ _SYNONYMS: dict[EventKind, str] = {
 }
 _KINDS = {word: kind for kind, words in _SYNONYMS.items() for word in words.split()}
 _KIND_KEYS = ("kind", "type", "event", "event_type", "role")
+_NOT_ACTING = (EventKind.USER_MESSAGE, EventKind.SYSTEM)
 _ENVELOPES = frozenset({"message", "event", "item", "entry"})
 
 _TOOL_KEYS = ("tool", "tool_name", "toolName", "name", "function", "function_name")
@@ -95,7 +99,7 @@ class GenericEvents(Format[Record]):
             return True
         return isinstance(record.get("kind"), str) and _first(record, _TEXT_KEYS) is not None
 
-    def recognise(self, head: Sequence[Record]) -> float:
+    def recognise(self, head: Sequence[Record], around: Mapping[str, object] | None) -> float:
         """The share of objects that name a kind, provided that one of them fits."""
         if not any(map(self.fits, head)):
             return 0.0
@@ -155,14 +159,21 @@ class GenericEvents(Format[Record]):
 
 
 class AllEvents(RecordKeeper[Record]):
-    """Keeps every event, and learns the session's id, title and times."""
+    """Keeps every event, by agent, and learns the session's id, title and times."""
 
-    def __init__(self, notes: Notes) -> None:
-        super().__init__(notes)
-        self._first_agent: object = None
+    def __init__(self, gathering: Gathering, notes: Notes) -> None:
+        super().__init__(gathering, notes)
+        self._main = self.session.thread()
+        self._first_agent: str | None = None
 
-    def keep(self, record: Record, position: int, event: Event, digest: bytes, line: int) -> bool:
-        """Every event is kept."""
+    def keep(
+        self, record: Record, position: int, event: Event, digest: bytes, line: int
+    ) -> IndexBuilder | None:
+        """Every event is kept: in `main`, or in the thread of its agent.
+
+        Events that name no agent are `main`, and so are those of the first agent named, unless an
+        agent without a name has acted before it.
+        """
         facts = self.facts
         if facts.id is None and (key := _first(record, _SESSION_KEYS)):
             facts.id = render_value(record[key])
@@ -171,12 +182,14 @@ class AllEvents(RecordKeeper[Record]):
             facts.ended = event.timestamp
         if facts.title is None and event.kind is EventKind.USER_MESSAGE:
             facts.title = event.body[:400]
-        if agent := text_or_none(record.get(_first(record, _AGENT_KEYS) or "")):
-            if self._first_agent is None:
-                self._first_agent = agent
-            elif agent != self._first_agent:
-                self.notes.add("events of further agents, read as one thread", line, Severity.INFO)
-        return True
+        agent = text_or_none(record.get(_first(record, _AGENT_KEYS) or ""))
+        if agent is None or agent == MAIN_THREAD:
+            if self._first_agent is None and (agent or event.kind not in _NOT_ACTING):
+                self._first_agent = MAIN_THREAD
+            return self._main
+        if self._first_agent is None:
+            self._first_agent = agent
+        return self._main if agent == self._first_agent else self.session.thread(agent)
 
     def pass_over(self, record: Record, line: int) -> bool:
         """An object that says nothing is skipped and counted."""

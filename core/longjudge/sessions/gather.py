@@ -1,0 +1,150 @@
+"""Rows in the making: session by session and thread by thread, joined when all is read."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from longjudge.sessions.index import IndexBuilder, ToolNames
+from longjudge.sessions.model import EventIndex, SessionFacts, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from longjudge.sessions.notes import Notes
+
+MAIN_THREAD = "main"
+
+
+class SessionRows:
+    """One session: what its records say about it, and the rows of each of its threads."""
+
+    def __init__(self) -> None:
+        self.facts = SessionFacts()
+        self._tools = ToolNames()
+        self._threads: dict[str, IndexBuilder] = {}
+        self._started_by: dict[str, tuple[str, int]] = {}
+        self._calls_by_prompt: dict[int, tuple[str, int]] = {}
+        self._prompts: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._threads.values()))
+
+    def thread(self, name: str = MAIN_THREAD) -> IndexBuilder:
+        """The rows of a thread, which begins with the first look at it."""
+        rows = self._threads.get(name)
+        if rows is None:
+            rows = self._threads[name] = IndexBuilder(self._tools)
+        return rows
+
+    def has_thread(self, name: str) -> bool:
+        """Whether a thread holds an event."""
+        return bool(len(self._threads.get(name, ())))
+
+    def link(self, name: str, parent: str, row: int) -> None:
+        """Say which call started a thread: row `row` of thread `parent`. The first word counts."""
+        if name != parent:
+            self._started_by.setdefault(name, (parent, row))
+
+    def asks(self, prompt: str, parent: str, row: int) -> None:
+        """A call, row `row` of thread `parent`, starts a subagent with this prompt."""
+        self._calls_by_prompt.setdefault(hash(prompt.strip()), (parent, row))
+
+    def opens_with(self, name: str, prompt: str) -> None:
+        """The first message of a thread is this prompt; without a link it tells the call."""
+        self._prompts.setdefault(name, hash(prompt.strip()))
+
+    def finish(self) -> EventIndex:
+        """All threads one after the other: `main` first, each subagent behind its starter.
+
+        A thread is ordered by the call that started it; one that nobody is known to have started
+        comes last.
+        """
+        for name, prompt in self._prompts.items():
+            if call := self._calls_by_prompt.get(prompt):
+                self.link(name, *call)
+        names = list(self._ordered())
+        if len(names) == 1:
+            index = self._threads[names[0]].index
+        else:
+            index = EventIndex()
+            for name in names:
+                _append(index, self._threads[name].index)
+        index.tool_names = self._tools.names
+        firsts: dict[str, int] = {}
+        first = 0
+        for name in names:
+            firsts[name] = first
+            first += len(self._threads[name])
+        index.seal(tuple(self._thread(name, firsts) for name in names))
+        return index
+
+    def _thread(self, name: str, firsts: dict[str, int]) -> Thread:
+        first = firsts[name]
+        parent, row = self._started_by.get(name, ("", 0))
+        call = firsts[parent] + row if parent in firsts else None
+        return Thread(name, first, first + len(self._threads[name]), call)
+
+    def _ordered(self) -> Iterator[str]:
+        filled = [name for name, rows in self._threads.items() if len(rows)]
+        filled.sort(key=lambda name: name != MAIN_THREAD)
+        known = set(filled)
+        children: dict[str, list[str]] = {}
+        roots: list[str] = []
+        for name in filled:
+            parent, _ = self._started_by.get(name, ("", 0))
+            if parent in known:
+                children.setdefault(parent, []).append(name)
+            else:
+                roots.append(name)
+        for each in children.values():
+            each.sort(key=lambda name: self._started_by[name][1])
+        given: set[str] = set()
+        # A ring of threads that start each other has no root; what is left is given as it came.
+        for start in [*roots, *filled]:
+            pending = [start]
+            while pending:
+                name = pending.pop()
+                if name not in given:
+                    given.add(name)
+                    yield name
+                    pending += reversed(children.get(name, []))
+
+
+class Gathering:
+    """The sessions of one file; `notes` holds what was odd in the file as a whole."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+        self._sessions: dict[str, SessionRows] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._sessions.values()))
+
+    def session(self, key: str = "") -> SessionRows:
+        """The session that goes by a key within the file, which begins with the first look."""
+        rows = self._sessions.get(key)
+        if rows is None:
+            rows = self._sessions[key] = SessionRows()
+        return rows
+
+    def sessions(self) -> list[SessionRows]:
+        """The sessions that hold an event, in the order of their first one."""
+        return [rows for rows in self._sessions.values() if len(rows)]
+
+    def clear(self) -> None:
+        """Forget every session."""
+        self._sessions.clear()
+
+
+def _append(index: EventIndex, more: EventIndex) -> None:
+    offset = len(index)
+    index.kinds += more.kinds
+    index.errors += more.errors
+    index.records += more.records
+    index.positions += more.positions
+    index.chars += more.chars
+    index.tokens += more.tokens
+    index.tools += more.tools
+    index.digests += more.digests
+    index.calls += array("I", [call + offset for call in more.calls])
