@@ -16,12 +16,20 @@ class UsageError(LongjudgeError):
     """An option, argument or setting is wrong, or is not built yet."""
 
 
+class ConfigurationError(UsageError):
+    """The configuration file cannot be read or has a fault."""
+
+
 class SessionError(LongjudgeError):
     """A session file cannot be read, or does not hold what it held when it was opened."""
 
 
 class NotASessionError(SessionError):
     """The file was read and holds no session."""
+
+
+class CopiedSessionError(NotASessionError):
+    """Everything in a file stands in another one that was read before; nothing of it is lost."""
 
 
 class LoadCancelledError(SessionError):

@@ -112,10 +112,16 @@ class SessionRows:
 
 
 class Gathering:
-    """The sessions of one file; `notes` holds what was odd in the file as a whole."""
+    """The sessions of one file; `notes` holds what was odd in the file as a whole.
 
-    def __init__(self, notes: Notes) -> None:
+    `elsewhere` holds the marks of events that were read from another file, None where there is no
+    other, and `copied` counts those that were met again.
+    """
+
+    def __init__(self, notes: Notes, elsewhere: set[int] | None = None) -> None:
         self.notes = notes
+        self.elsewhere = elsewhere
+        self.copied = 0
         self._sessions: dict[str, SessionRows] = {}
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
+from longjudge.errors import CopiedSessionError, LoadCancelledError, NotASessionError, SessionError
 from longjudge.sessions.companions import Companions
 from longjudge.sessions.documents import Document, read_document
 from longjudge.sessions.formats import GENERIC
@@ -48,14 +48,20 @@ _HEAD_BYTES = 4 << 20
 _PROGRESS_SECONDS = 0.05
 
 
-def load_sessions(path: Path, on_progress: ProgressListener | None = None) -> list[Session]:
+def load_sessions(
+    path: Path,
+    on_progress: ProgressListener | None = None,
+    read_before: set[int] | None = None,
+) -> list[Session]:
     """Read every session of a file, with the files of the subagents that a session started.
 
     Args:
         path: a file; its format is recognised by its content.
         on_progress: called with (bytes done, bytes in all) about every 50 ms; false stops.
+        read_before: what `Copies` knows of files that begin alike; those events are left out.
 
     Raises:
+        CopiedSessionError: nothing is left of the file then.
         NotASessionError: the file holds no session that can be read.
         SessionError: the file cannot be read.
         LoadCancelledError: `on_progress` returned false.
@@ -63,12 +69,12 @@ def load_sessions(path: Path, on_progress: ProgressListener | None = None) -> li
     name = clean_line(str(path))
     descriptors: list[int] = []
     try:
-        return _FileLoad(path, name, descriptors, on_progress).load()
+        return _FileLoad(path, name, descriptors, on_progress, read_before).load()
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)
         if isinstance(error, NotASessionError):
-            raise NotASessionError(f"{name}: {error}") from None
+            raise type(error)(f"{name}: {error}") from None
         if isinstance(error, OSError):
             raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
         raise
@@ -152,8 +158,10 @@ class _FileLoad:
         name: str,
         descriptors: list[int],
         on_progress: ProgressListener | None,
+        read_before: set[int] | None,
     ) -> None:
         self._path = path
+        self._read_before = read_before
         self._name = name
         self._descriptor, self._size = open_regular(path)
         self._descriptors = descriptors
@@ -255,7 +263,7 @@ class _FileLoad:
         gathering = Gathering(notes)
         for reader in format_.readings():
             notes = Notes()
-            gathering = Gathering(notes)
+            gathering = Gathering(notes, self._read_before)
             reading = reader.start(gathering, notes, base=0, unfinished=unfinished)
             blocks = (
                 read_line_blocks(self._descriptor, ends)
@@ -263,13 +271,15 @@ class _FileLoad:
                 else _element_blocks(data, document)
             )
             self._read(reading, blocks, ends)
-            if len(gathering):
+            if len(gathering) or gathering.copied:
                 break
         assert reading is not None
         skipped = reading.skipped
         if document is not None and document.fault:
             notes.add(document.fault, None)
             skipped += 1
+        if gathering.copied and not len(gathering):
+            raise CopiedSessionError("all of it stands in another file that continues it")
         if not len(gathering):
             raise NotASessionError(_no_event(notes))
         main = FilePart(self._name, self._descriptor, format_, starts, ends, size=self._size)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from longjudge.sessions.notes import Notes
 
 COPIES = "copies of earlier events, left out"
+COPIED = "events of a session that continues in another file, counted there"
 
 _STARTERS = frozenset({"Task", "Agent"})
 _DIGIT = re.compile(r"[1-9]")
@@ -59,8 +60,8 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         thread: str,
     ) -> IndexBuilder | None:
         """The rows of a thread for an event, unless it is a copy."""
-        if self._is_copy(record, position, event, digest):
-            self.notes.add(COPIES, line, Severity.INFO)
+        if copy := self._is_copy(record, position, event, digest):
+            self.notes.add(copy, line, Severity.INFO)
             return None
         rows = self.session.thread(thread)
         if event.kind is EventKind.TOOL_CALL and event.tool in _STARTERS:
@@ -106,8 +107,10 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         if title and rank >= self._title_rank:
             self.facts.title, self._title_rank = title, rank
 
-    def _is_copy(self, record: ClaudeRecord, position: int, event: Event, digest: bytes) -> bool:
-        """Whether the event was seen before; if not, it is now.
+    def _is_copy(
+        self, record: ClaudeRecord, position: int, event: Event, digest: bytes
+    ) -> str | None:
+        """What the event is a copy of, in words; None where it is seen for the first time.
 
         A streamed answer repeats its blocks under its message id, and a record may be written
         again under its uuid; both are copies only with the same content. Ids that are missing or
@@ -119,11 +122,15 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         elif record.uuid and _DIGIT.search(record.uuid):
             key = hash((record.uuid, record.timestamp, position, event.call_id, digest))
         else:
-            return False
+            return None
+        elsewhere = self.gathering.elsewhere
+        if elsewhere is not None and key in elsewhere:
+            self.gathering.copied += 1
+            return COPIED
         if key in self._seen:
-            return True
+            return COPIES
         self._seen.add(key)
-        return False
+        return None
 
     def _note_starter(self, record: ClaudeRecord, event: Event, thread: str, row: int) -> None:
         if event.call_id:
@@ -193,6 +200,8 @@ class WholeSession(ClaudeKeeper):
         super().finish()
         if not self.session.has_thread(MAIN_THREAD):
             self.gathering.clear()
+        elif self.gathering.elsewhere is not None:
+            self.gathering.elsewhere |= self._seen
 
     def _side_thread(self, record: ClaudeRecord) -> str:
         """By the agent's id; without one, the thread of the record that this one follows."""

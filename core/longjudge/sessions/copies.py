@@ -1,0 +1,54 @@
+"""Sessions that share their beginning: a resumed session is a new file that repeats the old one.
+
+Where several files are read together, each event counts once: in the file that is read first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_FIRST_UUID = re.compile(rb'"uuid"\s*:\s*"([0-9A-Fa-f-]{32,40})"')
+_HEAD_BYTES = 32_768
+
+
+class Copies:
+    """Knows which of some files begin alike, and remembers what was read of those."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        beginnings = {path: _first_uuid(path) for path in paths}
+        shared = Counter(uuid for uuid in beginnings.values() if uuid)
+        self._beginnings = {
+            path: uuid for path, uuid in beginnings.items() if uuid and shared[uuid] > 1
+        }
+        self._read: dict[bytes, set[int]] = {}
+
+    def read_before(self, path: Path) -> set[int] | None:
+        """What was read of the files that begin like this one; None where there is no other.
+
+        Whoever reads the file adds to it.
+        """
+        uuid = self._beginnings.get(path)
+        return None if uuid is None else self._read.setdefault(uuid, set())
+
+
+def _first_uuid(path: Path) -> bytes | None:
+    if path.suffix != ".jsonl":
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None
+    try:
+        match = _FIRST_UUID.search(os.read(descriptor, _HEAD_BYTES))
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return match[1].lower() if match else None
