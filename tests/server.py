@@ -24,7 +24,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Event = tuple[str, dict[str, Any]]
 
 FOREVER = math.inf
 
@@ -71,6 +73,8 @@ class Reply:
     delay: float = 0.0
     drop: bool = False
     cut: bool = False
+    chunked: bool = False
+    """No length is announced, so that the end of the body shows whether it is whole."""
 
 
 def later(reply: Reply, seconds: float) -> Reply:
@@ -186,6 +190,48 @@ def thinking_only() -> Reply:
 
 
 DROP = Reply(drop=True)
+
+
+def streamed(reply: Reply, *, events: int | None = None, closing: Sequence[Event] = ()) -> Reply:
+    """A message as a stream of events, as `stream` asks for it.
+
+    With `events`, only so many of them; then `closing`.
+    """
+    whole = list(stream_events(json.loads(reply.body)))
+    sent = [*whole[:events], *closing]
+    body = "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in sent)
+    return replace(reply, body=body.encode(), content_type="text/event-stream", chunked=True)
+
+
+def stream_error(kind: str, message: str = "no luck") -> Event:
+    """An error in the middle of a stream."""
+    return "error", {"type": "error", "error": {"type": kind, "message": message}}
+
+
+def stream_events(body: dict[str, Any]) -> Iterator[Event]:
+    """The events that add up to a message, each block in two pieces."""
+    usage = body["usage"]
+    opening = body | {"content": [], "stop_reason": None, "usage": usage | {"output_tokens": 1}}
+    yield "message_start", {"type": "message_start", "message": opening}
+    yield "ping", {"type": "ping"}
+    for index, block in enumerate(body["content"]):
+        name = "thinking" if block["type"] == "thinking" else "text"
+        words = block[name]
+        place = {"index": index}
+        empty = {"type": name, name: ""} | ({"signature": ""} if name == "thinking" else {})
+        yield (
+            "content_block_start",
+            {"type": "content_block_start", "content_block": empty} | place,
+        )
+        for piece in (words[: len(words) // 2], words[len(words) // 2 :]):
+            delta = {"type": f"{name}_delta", name: piece}
+            yield "content_block_delta", {"type": "content_block_delta", "delta": delta} | place
+        yield "content_block_stop", {"type": "content_block_stop"} | place
+    delta = {"stop_reason": body["stop_reason"], "stop_sequence": body["stop_sequence"]}
+    delta |= {"stop_details": body["stop_details"]} if "stop_details" in body else {}
+    output = {"output_tokens": usage["output_tokens"]}
+    yield "message_delta", {"type": "message_delta", "delta": delta, "usage": output}
+    yield "message_stop", {"type": "message_stop"}
 
 
 class MessagesServer:
@@ -362,9 +408,12 @@ class _Connection(asyncio.Protocol):
         if reply.drop:
             transport.abort()
             return
+        length = {"content-length": str(len(reply.body))}
+        if reply.chunked:
+            length = {"transfer-encoding": "chunked"}
         headers = {
             "content-type": reply.content_type,
-            "content-length": str(len(reply.body)),
+            **length,
             "request-id": "req_01",
             **reply.headers,
         }
@@ -372,6 +421,13 @@ class _Connection(asyncio.Protocol):
             f"{name}: {value}\r\n" for name, value in headers.items()
         )
         body = reply.body[: len(reply.body) // 2] if reply.cut else reply.body
+        if reply.chunked:
+            body = (
+                f"{len(body):x}\r\n".encode()
+                + body
+                + b"\r\n"
+                + (b"" if reply.cut else b"0\r\n\r\n")
+            )
         transport.write(head.encode("latin-1") + b"\r\n" + body)
         if reply.cut:
             transport.close()

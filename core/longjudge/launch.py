@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from longjudge.config import Configuration
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
 
@@ -25,13 +26,21 @@ APP_GROUP = "longjudge.app"
 
 @dataclass(frozen=True, slots=True)
 class AppRequest:
-    """What the app opens with. `model` is None where the user named none."""
+    """What the app opens with.
+
+    `model` is a model, a profile, `offline`, or None where nobody named one; `model_given` is
+    true where this command line named it, and the offline rules must not take its place.
+    `session` is the id of one session of a file with many.
+    """
 
     paths: tuple[Path, ...]
     model: str | None
     rubric: Rubric
     settings: Settings
     store: Path
+    config: Configuration
+    model_given: bool = False
+    session: str | None = None
 
 
 def start_app(request: AppRequest) -> int:

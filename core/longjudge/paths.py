@@ -13,31 +13,22 @@ from longjudge.errors import UsageError
 APP_NAME = "longjudge"
 
 
-def store_path(option: str | os.PathLike[str] | None = None) -> Path:
-    """The store's file: the option, else `LONGJUDGE_STORE`, else the user's data folder.
+def store_path(
+    option: str | os.PathLike[str] | None = None, configured: Path | None = None
+) -> Path:
+    """The store's file: the option, else `LONGJUDGE_STORE`, else what the configuration says.
+
+    Without any of them it is in the user's data folder.
 
     Raises:
         UsageError: the option is empty.
     """
     if option is not None and not os.fspath(option):
         raise UsageError("--store is empty; name a file, or leave it out")
-    chosen = option or os.environ.get("LONGJUDGE_STORE")
+    chosen = option or os.environ.get("LONGJUDGE_STORE") or configured
     if chosen:
         return Path(chosen)
     return platformdirs.user_data_path(APP_NAME) / "store.sqlite"
-
-
-def refuse_configuration() -> None:
-    """Refuse a configuration file, which is not read yet, rather than ignore it.
-
-    Raises:
-        UsageError: `LONGJUDGE_CONFIG` is set.
-    """
-    if os.environ.get("LONGJUDGE_CONFIG"):
-        raise UsageError(
-            "LONGJUDGE_CONFIG is set, but configuration files are not built yet; unset it and use"
-            " options"
-        )
 
 
 def sample_sessions() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,39 @@ if TYPE_CHECKING:
     from longjudge.judges.base import Usage
 
 OFFLINE_MODEL = "offline"
+_MILLION = 1_000_000
 
 
-def cost_usd(model: str, usage: Usage) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens of each class; the cache's are the input's where unsaid."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def of(self, usage: Usage) -> float:
+        """Price of one answer, or of the sum of several."""
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        dollars = (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cache_read_tokens * read
+            + usage.cache_write_tokens * write
+        )
+        return dollars / _MILLION
+
+
+def cost_usd(model: str, usage: Usage, price: Price | None = None) -> float | None:
     """Price in US dollars of one answer (tiers go by the size of one request).
 
-    None where the model's price is unknown; 0 for the offline rules, which use nothing.
+    `price` is one that the user set, and beats the table. None where the model's price is
+    unknown; 0 for the offline rules, which use nothing.
     """
+    if price is not None:
+        return price.of(usage)
     if model == OFFLINE_MODEL:
         return 0.0
     return _table_price(

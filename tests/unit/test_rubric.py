@@ -50,25 +50,31 @@ def test_the_built_in_file_has_no_comment_and_no_question_before_its_criteria() 
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ("name = ", "end of document"),
-        ("name = nope\n", "line 1"),
-        (MINE, "name: Field required"),
-        ('name = "a b"\n' + MINE, "name:"),
-        ('name = "a"\n', "criteria: Field required"),
-        ('name = "a"\ncriteria = []\n', "criteria:"),
-        ('name = "a"\nskip = "sometimes"\n' + MINE, "skip:"),
-        ('name = "a"\nweight = 3\n' + MINE, "weight: Extra inputs"),
-        ('name = "a"\n' + MINE + MINE, "two criteria have the same id"),
-        ('name = "a"\n' + MINE.replace('"x"', '"X y"'), "criteria.0.id"),
-        ('name = "a"\n' + MINE.replace('"Is it?"', "3"), "criteria.0.question"),
-        ('name = "a"\n' + MINE.replace("Is it?", ""), "criteria.0.question"),
+        ("name = ", "1: not valid TOML: Invalid value; mend it"),
+        ('name = "a"\n\nskip = nope\n', "3: not valid TOML: Invalid value; mend it"),
+        ('name = "a"\nlabel = """\n\n', "2: not valid TOML: Unterminated string; mend it"),
+        (MINE, "1: name: missing; add it"),
+        ('\nname = "a b"\n' + MINE, "2: name: no name of a rubric; use letters"),
+        ('name = "a"\n', "1: criteria: missing; add it"),
+        ('name = "a"\n\ncriteria = []\n', "3: criteria: too few; write 1 or more"),
+        ('name = "a"\nskip = "no"\n' + MINE, "2: skip: unknown; use 'no_tool_call' or 'never'"),
+        ('name = "a"\nweight = 3\n' + MINE, "2: weight: unknown key; known are criteria, ins"),
+        ('name = "a"\nlable = "A"\n' + MINE, "2: lable: unknown key; did you mean label?"),
+        ('nmae = "a"\n' + MINE, "1: nmae: unknown key; did you mean name?"),
+        ('name = "a"\n' + MINE + MINE, "6: criteria.1.id: an earlier criterion has the same id"),
+        ('name = "a"\n' + MINE.replace('"x"', '"X y"'), "3: criteria.0.id: no identifier; use"),
+        ('name = "a"\n' + MINE.replace('"Is it?"', "3"), "4: criteria.0.question: no text;"),
+        ('name = "a"\n' + MINE.replace("Is it?", ""), "4: criteria.0.question: too short;"),
+        ('name = "a"\n' + MINE.replace('id = "x"\n', ""), "2: criteria.0.id: missing; add it"),
+        ('name = "a"\n' + MINE.replace("Is it?", "Is it?\n"), "4: not valid TOML: Illegal char"),
+        ("a = " + "[" * 5000 + "]" * 5000, " nested too deeply; flatten it"),
     ],
 )
 def test_a_fault_in_a_rubric_is_named_on_one_line(toml: str, said: str) -> None:
     with pytest.raises(RubricError) as caught:
         parse_rubric(toml, "mine.toml")
     assert said in str(caught.value)
-    assert str(caught.value).startswith("mine.toml: ")
+    assert str(caught.value).startswith(f"mine.toml:{said[:20]}")
     assert "\n" not in str(caught.value)
 
 

@@ -14,10 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from longjudge.errors import CredentialError
+from longjudge.judges.access import Access, CredentialFrom, environment_access
 from longjudge.judges.anthropic_errors import call_errors, malformed_reply, to_ask_error
 from longjudge.judges.base import Answer, Stop, Usage
 from longjudge.judges.credentials import (
-    base_url,
+    TOKEN,
     check_base_url,
     endpoint_of,
     header_credential,
@@ -25,15 +26,18 @@ from longjudge.judges.credentials import (
     static_credential,
 )
 from longjudge.judges.reply import REPLY_VERSION, reply_schema
+from longjudge.judges.streaming import streamed_message
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from anthropic import AsyncAnthropic
+    from anthropic import AsyncAnthropic, Omit
 
     from longjudge.judges.base import Question
     from longjudge.judges.credentials import StaticCredential
+    from longjudge.judges.streaming import Request
+    from longjudge.prices import Price
     from longjudge.rubric import Rubric
 
 CALL_SECONDS = 300.0
@@ -53,16 +57,18 @@ _STOPS: Mapping[str, Stop] = {
 
 
 class AnthropicJudge:
-    """A model behind the Messages API.
+    """A model behind the Messages API, reached as the SDK would or as a profile says.
 
     `freeze_after_import` takes what the import leaves behind out of the garbage collector's
     sight. It changes the whole process, so only a program sets it, never a library.
     """
 
-    def __init__(self, model: str, *, freeze_after_import: bool = False) -> None:
+    def __init__(
+        self, model: str, *, access: Access | None = None, freeze_after_import: bool = False
+    ) -> None:
         self._model = model
-        self._base_url = base_url()
-        self._endpoint = endpoint_of(self._base_url)
+        self._access = access or environment_access()
+        self._endpoint = endpoint_of(self._access.base_url)
         self._freeze = freeze_after_import
         self._client: AsyncAnthropic | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -75,8 +81,9 @@ class AnthropicJudge:
 
     @property
     def label(self) -> str:
-        """Model name."""
-        return self._model
+        """Model name, after the profile's where there is one."""
+        profile = self._access.profile
+        return f"{profile} ({self._model})" if profile else self._model
 
     @property
     def endpoint(self) -> str:
@@ -87,6 +94,11 @@ class AnthropicJudge:
     def parameters(self) -> Mapping[str, str]:
         """What is asked for beside the prompt; the token cap is no part of it."""
         return {"effort": EFFORT, "format": f"json_schema {REPLY_VERSION}"}
+
+    @property
+    def price(self) -> Price | None:
+        """The profile's."""
+        return self._access.price
 
     @property
     def judges_meaning(self) -> bool:
@@ -101,15 +113,16 @@ class AnthropicJudge:
 
         Raises:
             CredentialError: nothing to authenticate with was found, or it cannot be used.
-            UsageError: `ANTHROPIC_BASE_URL` is no address.
+            UsageError: the address is none.
         """
         if self._client is not None:
             return
-        check_base_url(self._base_url)
-        static = static_credential()
+        access = self._access
+        check_base_url(access.base_url, access.setting)
+        static = access.static()
         if static:
             static.check()
-        elif not header_credential() and not may_have_profile():
+        elif access.missing():
             raise _no_credential(self._model)
         await asyncio.to_thread(_load_sdk, freeze=self._freeze)
         # Another caller may have come first while the import ran.
@@ -120,8 +133,16 @@ class AnthropicJudge:
     def _make_client(self, static: StaticCredential | None) -> AsyncAnthropic:
         import anthropic
 
-        key = static.value if static and static.variable == "ANTHROPIC_API_KEY" else None
-        token = static.value if static and key is None else None
+        access = self._access
+        token = static.value if static and static.variable == TOKEN else None
+        key = static.value if static and token is None else None
+        headers: dict[str, str | Omit] = dict.fromkeys(access.withheld_headers(), anthropic.Omit())
+        if access.credential is CredentialFrom.NOWHERE:
+            # A stand-in that is never sent keeps the SDK from looking for a credential itself.
+            key, headers["Authorization"] = "none", anthropic.Omit()
+        elif static and access.own_address:
+            for name in [name for name in headers if name.lower() == "authorization"]:
+                headers[name] = f"Bearer {static.value}"
         timeout = anthropic.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
         http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout)
         try:
@@ -129,7 +150,8 @@ class AnthropicJudge:
             client = anthropic.AsyncAnthropic(
                 api_key=key,
                 auth_token=token,
-                base_url=self._base_url,
+                base_url=access.base_url,
+                default_headers=cast("Mapping[str, str]", headers) or None,
                 timeout=timeout,
                 max_retries=0,
                 http_client=http_client,
@@ -139,7 +161,7 @@ class AnthropicJudge:
                 f"{clean_line(str(error))}; mend it, set ANTHROPIC_API_KEY, or use"
                 " `--model offline`"
             ) from error
-        if not static and client.credentials is None and not header_credential():
+        if key is token is client.credentials is None and not header_credential():
             raise _no_credential(self._model)
         return client
 
@@ -151,19 +173,22 @@ class AnthropicJudge:
         """
         if self._client is None:
             raise RuntimeError("the judge was asked before it was prepared")
-        schema = reply_schema(question.rubric)
+        request: Request = {
+            "model": self._model,
+            "max_tokens": max_tokens,
+            "system": question.system,
+            "messages": [{"role": "user", "content": question.user}],
+            "output_config": {
+                "format": {"type": "json_schema", "schema": reply_schema(question.rubric)},
+                "effort": EFFORT,
+            },
+        }
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                message = await self._client.messages.create(
-                    model=self._model,
-                    max_tokens=max_tokens,
-                    system=question.system,
-                    messages=[{"role": "user", "content": question.user}],
-                    output_config={
-                        "format": {"type": "json_schema", "schema": schema},
-                        "effort": EFFORT,
-                    },
-                )
+                if self._access.stream:
+                    message = await streamed_message(self._client, request)
+                else:
+                    message = await self._client.messages.create(**request)
         except call_errors() as error:
             raise to_ask_error(error, self._endpoint, self._secrets) from error
         return read_message(message)
@@ -197,7 +222,7 @@ def read_message(message: object) -> Answer:
     """
     kind = _text(message, "type")
     if message is None or kind == "error" or isinstance(message, str | float | int | list):
-        raise malformed_reply("the reply is no message; check ANTHROPIC_BASE_URL")
+        raise malformed_reply()
     usage = _usage(getattr(message, "usage", None))
     reason = _text(message, "stop_reason")
     stop = _STOPS.get(reason, Stop.UNUSABLE)

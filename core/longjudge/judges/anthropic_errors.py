@@ -26,6 +26,20 @@ if TYPE_CHECKING:
 MAX_MESSAGE_CHARS = 200
 MAX_WAIT = 3600.0
 
+_ADDRESS = "ANTHROPIC_BASE_URL (or the profile's base_url)"
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status that each type of error has outside of a stream."""
+
 # Said by the hosted API, llama.cpp, vLLM and gateways, in this order, in lower case.
 _TOO_LONG = (
     "prompt is too long",
@@ -97,9 +111,20 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
     return _unreachable("connection failed", error, endpoint, secrets)
 
 
-def malformed_reply(what: str) -> AskError:
+def malformed_reply() -> AskError:
     """A reply that arrived with a good status and is no message, e.g. a log-in page."""
-    return _make(what, "", _Outcome(Again.SOON), ())
+    return _make("the reply is no message", "", _Outcome(Again.SOON, hint=f"check {_ADDRESS}"), ())
+
+
+def broken_stream() -> AskError:
+    """A stream that ended before the message did: no answer, as if the connection had broken."""
+    return _make("the reply's stream ended too early", "", _Outcome(Again.SOON), ())
+
+
+def no_stream() -> AskError:
+    """A whole message where a stream was asked for: every other question would fare the same."""
+    outcome = _Outcome(Again.END, hint="take `stream` out of the profile")
+    return _make("the endpoint does not stream", "", outcome, ())
 
 
 def _unreachable(what: str, error: Exception, endpoint: str, secrets: Sequence[str]) -> AskError:
@@ -115,11 +140,13 @@ def _from_status(error: anthropic.APIStatusError, secrets: Sequence[str]) -> Ask
     kind = error.type if isinstance(error.type, str) else ""
     said = _said(error)
     headers = error.response.headers
-    outcome = _outcome(error.status_code, kind, error.error_code or "", said)
+    # An error inside a stream comes with the status of the stream.
+    status = error.status_code if error.status_code >= 300 else _STATUS.get(kind, 500)
+    outcome = _outcome(status, kind, error.error_code or "", said)
     outcome = _as_told(outcome, headers.get("x-should-retry"))
     if 300 <= error.status_code < 400:
-        outcome = _Outcome(outcome.again, hint="set ANTHROPIC_BASE_URL to the address itself")
-    what = f"{error.status_code} ({kind})" if kind else str(error.status_code)
+        outcome = _Outcome(outcome.again, hint=f"set {_ADDRESS} to the address itself")
+    what = f"{status} ({kind})" if kind else str(status)
     return _make(what, said, outcome, secrets, wait=retry_after(headers))
 
 
@@ -143,10 +170,10 @@ def _outcome(status: int, kind: str, code: str, said: str) -> _Outcome:
     if status in (401, 403):
         return _Outcome(Again.END, hint="check the credential")
     if status == 404:
-        return _Outcome(Again.END, hint="check --model and ANTHROPIC_BASE_URL")
+        return _Outcome(Again.END, hint=f"check --model and {_ADDRESS}")
     if status == 402 or kind == "billing_error":
         return _Outcome(Again.END, hint="check the account's billing")
-    if status in (408, 409) or status >= 500 or status < 300:
+    if status in (408, 409) or status >= 500:
         return _Outcome(Again.SOON)
     return _Outcome(Again.NEVER)
 

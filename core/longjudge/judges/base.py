@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from longjudge.prices import Price
     from longjudge.rubric import Rubric
     from longjudge.sessions.model import EventKind
     from longjudge.states import GapReason
@@ -145,6 +146,11 @@ class Judge(Protocol):
     @property
     def parameters(self) -> Mapping[str, str]:
         """Request parameters that decide the answer; the token cap is none of them."""
+        ...
+
+    @property
+    def price(self) -> Price | None:
+        """A price that the user set; None where the table's price holds."""
         ...
 
     @property

@@ -63,13 +63,18 @@ def static_credential() -> StaticCredential | None:
 
 def header_credential() -> bool:
     """Whether `ANTHROPIC_CUSTOM_HEADERS` carries the credential."""
-    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
-    headers = {name.strip().lower(): value.strip() for name, _, value in map(_header, lines)}
+    headers = {name.strip().lower(): value.strip() for name, _, value in _custom_headers()}
     return bool(headers.get("authorization") or headers.get("x-api-key"))
 
 
-def _header(line: str) -> tuple[str, str, str]:
-    return line.partition(":")
+def header_names() -> list[str]:
+    """Names of the headers of `ANTHROPIC_CUSTOM_HEADERS`, spelt as there."""
+    return [name.strip() for name, colon, _ in _custom_headers() if colon]
+
+
+def _custom_headers() -> list[tuple[str, str, str]]:
+    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
+    return [line.partition(":") for line in lines]
 
 
 def named_profile() -> bool:
@@ -97,6 +102,11 @@ def may_have_profile() -> bool:
     return named_profile() or federation() or (path is not None and path.is_file())
 
 
+def static_base_url() -> str:
+    """The address where the credential is a key or token: no profile on disk has a say."""
+    return os.environ.get("ANTHROPIC_BASE_URL", "").strip() or DEFAULT_BASE_URL
+
+
 def base_url() -> str:
     """The address that requests go to, as the SDK would choose it."""
     if chosen := os.environ.get("ANTHROPIC_BASE_URL", "").strip():
@@ -119,8 +129,8 @@ def endpoint_of(url: str) -> str:
     return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
 
 
-def check_base_url(url: str) -> None:
-    """Refuse an address that no request could go to.
+def check_base_url(url: str, setting: str = "ANTHROPIC_BASE_URL") -> None:
+    """Refuse an address that no request could go to; `setting` is where it was set.
 
     Raises:
         UsageError: no http or https address with a host.
@@ -132,7 +142,7 @@ def check_base_url(url: str) -> None:
         usable = False
     if not usable:
         raise UsageError(
-            f"ANTHROPIC_BASE_URL: {endpoint_of(url)!r} is no http or https address; set it to one"
+            f"{setting}: {endpoint_of(url)!r} is no http or https address; set it to one"
             " such as https://api.anthropic.com, or unset it"
         )
 

@@ -1,33 +1,26 @@
-"""From a model's name to the judge behind it."""
+"""From the name of a model or a profile to the judge behind it."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from longjudge.errors import UsageError
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.settings import DEFAULT_MODEL
 
 if TYPE_CHECKING:
+    from longjudge.config import Configuration
     from longjudge.judges.base import Judge
 
 
-def chosen_model(option: str | None) -> str:
-    """The model to ask: the option, else `JUDGE_MODEL`, else the default.
+def make_judge(
+    model: str | None,
+    config: Configuration | None = None,
+    *,
+    freeze_after_import: bool = False,
+) -> Judge:
+    """The judge behind a name; connects to nothing and looks for no credential.
 
-    Raises:
-        UsageError: it is blank or holds a control character.
-    """
-    model = option if option is not None else os.environ.get("JUDGE_MODEL") or DEFAULT_MODEL
-    if not model.strip() or not model.isprintable() or model != model.strip():
-        raise UsageError("the model's name is blank or holds white space; name one with --model")
-    return model
-
-
-def make_judge(model: str, *, freeze_after_import: bool = False) -> Judge:
-    """The judge behind a model's name; connects to nothing and looks for no credential.
-
+    A profile of the configuration wins over a model of the same name; None is the default model.
     `freeze_after_import` takes what importing the SDK leaves out of the garbage collector's
     sight, which spares a program's event loop a pause of 0.1 s; a library leaves it alone.
     """
@@ -36,6 +29,30 @@ def make_judge(model: str, *, freeze_after_import: bool = False) -> Judge:
         from longjudge.judges.offline import OfflineJudge
 
         return OfflineJudge()
+    from longjudge.judges.access import profile_access
     from longjudge.judges.anthropic import AnthropicJudge
 
-    return AnthropicJudge(model, freeze_after_import=freeze_after_import)
+    name = model or DEFAULT_MODEL
+    profile = config.profiles.get(name) if config is not None else None
+    if profile is None:
+        return AnthropicJudge(name, freeze_after_import=freeze_after_import)
+    return AnthropicJudge(
+        profile.model,
+        access=profile_access(name, profile),
+        freeze_after_import=freeze_after_import,
+    )
+
+
+def missing_credential(model: str | None, config: Configuration | None = None) -> str | None:
+    """What is missing to ask a model or profile, in a few words; None where something is there.
+
+    What is there may still turn out to be broken. The SDK is not loaded.
+    """
+    if model == OFFLINE_MODEL:
+        return None
+    from longjudge.judges.access import environment_access, profile_access
+
+    name = model or DEFAULT_MODEL
+    profile = config.profiles.get(name) if config is not None else None
+    access = profile_access(name, profile) if profile is not None else environment_access()
+    return access.missing()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from longjudge.judges.base import Question
+    from longjudge.prices import Price
     from longjudge.rubric import Rubric
 
 MIN_DELAY = 0.2
@@ -52,6 +53,11 @@ class OfflineJudge:
     def parameters(self) -> Mapping[str, str]:
         """The version of the rules."""
         return {"rules": RULES_VERSION}
+
+    @property
+    def price(self) -> Price | None:
+        """The rules cost nothing, which the table knows."""
+        return None
 
     @property
     def judges_meaning(self) -> bool:
