@@ -14,6 +14,7 @@ import msgspec
 
 from longjudge.prompt import PROMPT_VERSION
 from longjudge.sessions.model import RENDERING_VERSION
+from longjudge.store import KeyParts, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,33 @@ if TYPE_CHECKING:
     from longjudge.rubric import Rubric
 
 NO_REDACTOR = "none"
+
+
+def key_parts(judge: Judge, chunk_digest: bytes, *, redactor: str = NO_REDACTOR) -> KeyParts:
+    """What a verdict is kept with, so that a later key can say in what it differs."""
+    return KeyParts(
+        chunk_digest=chunk_digest.hex(),
+        parameters=msgspec.json.encode(dict(sorted(judge.parameters.items()))).decode(),
+        prompt=PROMPT_VERSION,
+        rendering=RENDERING_VERSION,
+        redactor=redactor,
+    )
+
+
+def key_origin(judge: Judge, rubric: Rubric, *, redactor: str = NO_REDACTOR) -> Origin:
+    """Everything that a key holds beside the text, part by part."""
+    parts = key_parts(judge, b"", redactor=redactor)
+    return Origin(
+        {
+            "model": judge.model,
+            "endpoint": judge.endpoint,
+            "parameters": parts.parameters,
+            "prompt": parts.prompt,
+            "rendering": parts.rendering,
+            "redactor": parts.redactor,
+            "rubric": rubric.version,
+        }
+    )
 
 
 class KeyMaker:
@@ -51,4 +79,8 @@ class KeyMaker:
 
     def keys(self, plan: ChunkPlan) -> Iterator[str]:
         """The keys of a plan, in order."""
-        return (self.key(plan.digest(position)) for position in range(len(plan)))
+        copy = self._state.copy
+        for digest in plan.digests():
+            state = copy()
+            state.update(digest)
+            yield state.hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sqlite3
 import stat
@@ -14,8 +15,10 @@ import pytest
 
 from longjudge.errors import StoreError
 from longjudge.judges.base import Usage
-from longjudge.store import KeptVerdict, Provenance, Store, StoreWriteError
-from longjudge.store.migrations import SCHEMA_VERSION
+from longjudge.marks import Mark
+from longjudge.store import KeptVerdict, PastJudgment, Provenance, Store, StoreWriteError
+from longjudge.store.migrations import MIGRATIONS, SCHEMA_VERSION
+from longjudge.store.past import LAST_IDS
 from longjudge.verdict import Finding, Verdict
 
 VERDICT = Verdict(("a", "b"), (Finding("a", "note \ufffd", 2, 'quote "x"\n'),))
@@ -219,7 +222,7 @@ async def test_a_store_on_a_medium_that_cannot_be_written_is_still_read(
     await store.keep("k1", KEPT, BY)
     await store.aclose()
     # Whoever runs the tests may write everywhere; the medium's answer is put in their place.
-    monkeypatch.setattr("longjudge.store.store.make_file", lambda path: "read-only file system")
+    monkeypatch.setattr("longjudge.store.file.make_file", lambda path: "read-only file system")
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     store = await Store.open(path)
     assert store.write_error == "read-only file system"
@@ -260,4 +263,198 @@ async def test_a_verdict_that_stands_already_can_be_left_standing(tmp_path: Path
     assert (await store.kept(["k1"]))["k1"] == KEPT
     await store.keep("k1", other, BY)
     assert (await store.kept(["k1"]))["k1"] == other
+    await store.aclose()
+
+
+OLD_RESULT = {"id": "j_old", "score": 0.5, "findings": [], "parts": [{"part": 1}]}
+
+
+def old_store(path: Path, session: str = "/sessions/a.jsonl", judgments: int = 1) -> None:
+    """A store as the first schema left it, with a verdict under `k1`."""
+    connection = sqlite3.connect(path)
+    for statement in MIGRATIONS[0]:
+        connection.execute(statement)
+    connection.execute(
+        "INSERT INTO verdicts VALUES ('k1', ?, '{\"raw\": true}', 0, 'claude-x', 'https://e',"
+        " 'chunks', '12345678', 10, 2, 0, 0, 0.5, 1.0)",
+        (VERDICT.to_json(),),
+    )
+    for number in range(judgments):
+        connection.execute(
+            "INSERT INTO judgments VALUES (?, ?, 's1', 'chunks', 'v', 'offline', 'complete', ?, ?)",
+            (f"j_old{number}", session, json.dumps(OLD_RESULT), 100.0 + number),
+        )
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+
+
+def judgment(
+    id: str, created: float, real_path: str = "/a", session_id: str = "s", **members: object
+) -> PastJudgment:
+    result = {"id": id, "findings": [], "parts": [{"part": 1}]} | members
+    return PastJudgment(
+        id, "a", real_path, session_id, "chunks", "v", "offline", "complete", created, result, ()
+    )
+
+
+async def test_an_older_store_is_brought_up_to_date_with_all_that_it_holds(tmp_path: Path) -> None:
+    path, session = tmp_path / "s.sqlite", tmp_path / "a.jsonl"
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(session)
+    old_store(path, str(link))
+    store = await Store.open(path)
+    assert store.write_error is None
+    assert await store.kept(["k1"]) == {"k1": KEPT}
+    [past] = await store.last_judgments()
+    assert (past.id, past.real_path, past.digests) == ("j_old0", str(session), ())
+    assert past.result == {"id": "j_old", "score": 0.5, "findings": []}
+    await store.set_mark(b"\x01", "a", Mark.RIGHT)
+    await store.keep("k2", KEPT, BY)
+    await store.aclose()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+async def test_an_older_store_that_is_only_read_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    old_store(path, "relative.jsonl", judgments=2)
+    before = path.read_bytes()
+    store = await Store.open_to_read(path)
+    assert await store.kept(["k1"]) == {"k1": KEPT}
+    assert await store.marks() == {}
+    # Nobody noted in which folder the relative path was meant.
+    assert await store.last_judgments() == []
+    assert [past.id for past in await store.judgments()] == ["j_old1", "j_old0"]
+    past = await store.judgment("j_old0")
+    assert past is not None
+    assert past.result == OLD_RESULT
+    await store.aclose()
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["s.sqlite"]
+
+
+async def test_an_older_store_on_a_medium_that_cannot_be_written_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.sqlite"
+    old_store(path)
+    monkeypatch.setattr("longjudge.store.file.make_file", lambda path: "read-only file system")
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    store = await Store.open(path)
+    assert store.write_error == "read-only file system"
+    assert await store.kept(["k1"]) == {"k1": KEPT}
+    assert [past.real_path for past in await store.last_judgments()] == ["/sessions/a.jsonl"]
+    with pytest.raises(StoreWriteError):
+        await store.set_mark(b"\x01", "a", Mark.RIGHT)
+    await store.aclose()
+
+
+async def test_an_older_store_that_is_held_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    old_store(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+
+    def let_go() -> bool:
+        # Called after the first try, which met the lock.
+        if holder.in_transaction:
+            holder.execute("ROLLBACK")
+        return False
+
+    store = await Store.open(path, give_up=let_go)
+    holder.close()
+    assert store.write_error is None
+    await store.set_mark(b"\x01", "a", Mark.RIGHT)
+    await store.aclose()
+
+
+def test_processes_that_meet_an_older_store_at_once_all_write_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    old_store(path, judgments=500)
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from longjudge.marks import Mark\n"
+        "from longjudge.store import Store\n"
+        "async def main():\n"
+        "    store = await Store.open(Path(sys.argv[1]))\n"
+        "    assert store.write_error is None, store.write_error\n"
+        "    await store.set_mark(sys.argv[2].encode(), 'a', Mark.WRONG)\n"
+        "    await store.aclose()\n"
+        "asyncio.run(main())\n"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", script, os.fspath(path), str(number)])
+        for number in range(5)
+    ]
+    assert [process.wait() for process in processes] == [0] * 5
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM marks").fetchone() == (5,)
+        assert connection.execute("SELECT count(*) FROM judgments").fetchone() == (500,)
+    connection.close()
+
+
+async def test_a_mark_is_set_changed_and_taken_away(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    await store.set_mark(b"\x01\x02", "a", Mark.RIGHT)
+    await store.set_mark(b"\x01\x02", "b", Mark.WRONG)
+    await store.set_mark(b"\x01\x02", "a", Mark.WRONG)
+    await store.aclose()
+    store = await Store.open(path)
+    assert await store.marks() == {
+        (b"\x01\x02", "a"): Mark.WRONG,
+        (b"\x01\x02", "b"): Mark.WRONG,
+    }
+    await store.set_mark(b"\x01\x02", "a", None)
+    assert await store.marks() == {(b"\x01\x02", "b"): Mark.WRONG}
+    await store.aclose()
+
+
+async def test_the_last_judgment_of_each_session_is_the_newest(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    for number in range(3):
+        await store.record_judgment(judgment(f"j_a{number}", 10.0 + number))
+    await store.record_judgment(judgment("j_other", 5.0, session_id="t"))
+    await store.record_judgment(judgment("j_b", 20.0, real_path="/b"))
+    await store.record_judgment(judgment("j_memory", 30.0, real_path=""))
+    last = await store.last_judgments()
+    assert [past.id for past in last] == ["j_b", "j_a2", "j_other"]
+    assert "parts" not in last[0].result
+    whole = await store.judgment("j_b")
+    assert whole is not None
+    assert whole.result["parts"] == [{"part": 1}]
+    assert await store.judgment("j_none") is None
+    assert [past.id for past in await store.judgments(12.0)] == ["j_memory", "j_b", "j_a2"]
+    await store.aclose()
+
+
+async def test_many_judgments_are_all_listed_newest_first(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    old_store(path, judgments=450)
+    store = await Store.open(path)
+    listed = [past.id for past in await store.judgments()]
+    assert listed == [f"j_old{number}" for number in reversed(range(450))]
+    await store.aclose()
+
+
+async def test_the_newest_judgment_of_a_session_is_found_in_an_index_alone(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    steps = [row[3] for row in await store.read(f"EXPLAIN QUERY PLAN {LAST_IDS}")]
+    assert any("COVERING INDEX judgments_by_session" in step for step in steps)
+    steps = [row[3] for row in await store.read("EXPLAIN QUERY PLAN SELECT key FROM verdicts")]
+    assert any("COVERING INDEX" in step for step in steps)
+    await store.aclose()
+
+
+async def test_a_judgment_that_does_not_read_is_left_out(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    await store.record_judgment(judgment("j_1", 1.0))
+    await store.record_judgment(judgment("j_2", 2.0))
+    await store.write("UPDATE judgments SET summary = '{', result = '{' WHERE id = 'j_2'", ())
+    assert [past.id for past in await store.judgments()] == ["j_1"]
+    assert await store.judgment("j_2") is None
     await store.aclose()

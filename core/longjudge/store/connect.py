@@ -9,23 +9,33 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import quote
 
 import aiosqlite
 
 from longjudge.errors import StoreError
-from longjudge.store.migrations import MIGRATIONS, SCHEMA_VERSION
+from longjudge.store.migrations import (
+    MIGRATIONS,
+    OLD_FOR_READERS,
+    SCHEMA_VERSION,
+)
+from longjudge.store.past import known_real_path
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from pathlib import Path
 
+    _NameFunction = Callable[[str, int, Callable[[str], str]], Awaitable[None]]
+
 R = TypeVar("R")
 
 PATIENCE_SECONDS = 5.0
 """How long a locked store is tried again before it is given up."""
+
+MIGRATION_SECONDS = 30.0
+"""The same for a store of an older schema, which another process may be bringing up to date."""
 
 TRY_SECONDS = 0.1
 """How long one try may hold the connection's thread, which nothing can interrupt."""
@@ -131,17 +141,33 @@ async def prepare_to_write(
         await connection.execute("PRAGMA synchronous=NORMAL")
         await _migrate(path, connection)
 
-    await patiently(prepare, PATIENCE_SECONDS, give_up)
+    try:
+        await patiently(prepare, PATIENCE_SECONDS, give_up)
+    except sqlite3.OperationalError:
+        if give_up() or not 0 < await _version(connection) < SCHEMA_VERSION:
+            raise
+        await patiently(prepare, MIGRATION_SECONDS, give_up)
 
 
 async def prepare_to_read(path: Path, connection: aiosqlite.Connection) -> None:
-    """Check the schema, and change nothing."""
-    await connection.execute("PRAGMA query_only=ON")
+    """Check the schema, and change nothing; an older one is made to read like today's."""
     version = await patiently(lambda: _version(connection), PATIENCE_SECONDS)
     _check_version(path, version)
     if version == 0:
         # Another process has made the file and not yet its tables.
         raise sqlite3.OperationalError("it has no tables yet")
+    if version < SCHEMA_VERSION:
+        # They live in this connection's memory, and hide the tables of the same name.
+        await connection.execute("PRAGMA temp_store=MEMORY")
+        await _name_functions(connection)
+        for statement in OLD_FOR_READERS[version]:
+            await patiently(lambda sql=statement: connection.execute(sql), PATIENCE_SECONDS)
+    await connection.execute("PRAGMA query_only=ON")
+
+
+async def _name_functions(connection: aiosqlite.Connection) -> None:
+    name = cast("_NameFunction", connection.create_function)  # pyright: ignore[reportUnknownMemberType]
+    await name("known_real_path", 1, known_real_path)
 
 
 def _no_database(path: Path, error: Exception) -> StoreError:
@@ -169,6 +195,7 @@ async def _migrate(path: Path, connection: aiosqlite.Connection) -> None:
     _check_version(path, version)
     if version == SCHEMA_VERSION:
         return
+    await _name_functions(connection)
     await connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while this one waited for the lock.

@@ -36,7 +36,63 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        # What a verdict was about and what else its key is made of; empty where it was not noted.
+        "ALTER TABLE verdicts ADD COLUMN chunk_digest TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE verdicts ADD COLUMN parameters TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE verdicts ADD COLUMN prompt TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE verdicts ADD COLUMN rendering TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE verdicts ADD COLUMN redactor TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX verdicts_by_chunk ON verdicts (chunk_digest)",
+        # Counts, deletions and the look at all keys need no row then.
+        "CREATE INDEX verdicts_by_origin ON verdicts (model, rubric, rubric_version, created)",
+        "ALTER TABLE judgments ADD COLUMN real_path TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE judgments ADD COLUMN digests TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE judgments ADD COLUMN summary TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE judgments ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE judgments ADD COLUMN asked_seconds REAL NOT NULL DEFAULT 0",
+        """
+        UPDATE judgments SET
+            real_path = known_real_path(path),
+            summary = CASE WHEN json_valid(result) THEN json_remove(result, '$.parts') ELSE '' END
+        """,
+        "CREATE INDEX judgments_by_time ON judgments (created)",
+        "CREATE INDEX judgments_by_session ON judgments (real_path, session_id, created)",
+        "CREATE INDEX judgments_by_model ON judgments (model, created, asked, asked_seconds)",
+        """
+        CREATE TABLE marks (
+            digest TEXT NOT NULL,
+            criterion TEXT NOT NULL,
+            mark TEXT NOT NULL,
+            created REAL NOT NULL,
+            PRIMARY KEY (digest, criterion)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 """Each entry is what takes the schema from version `n` to `n + 1` (`PRAGMA user_version`)."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
+    (),
+    (
+        """
+        CREATE TEMP VIEW verdicts AS SELECT
+            key, verdict, raw_reply, disagrees, model, endpoint, rubric, rubric_version,
+            input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, created,
+            '' AS chunk_digest, '' AS parameters, '' AS prompt, '' AS rendering, '' AS redactor
+        FROM main.verdicts
+        """,
+        """
+        CREATE TEMP VIEW judgments AS SELECT
+            id, path, session_id, rubric, rubric_version, model, status, result, created,
+            known_real_path(path) AS real_path, '[]' AS digests,
+            CASE WHEN json_valid(result) THEN json_remove(result, '$.parts') ELSE '' END AS summary,
+            0 AS asked, 0.0 AS asked_seconds
+        FROM main.judgments
+        """,
+        "CREATE TEMP TABLE marks (digest TEXT, criterion TEXT, mark TEXT, created REAL)",
+    ),
+)
+"""What makes a store of version `n` read like one of today, without a change to its file."""

@@ -1,0 +1,263 @@
+"""`longjudge cache`: the verdicts in the store, the way they go, and why one is not used."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from longjudge.cli.age import age_in_seconds
+from longjudge.cli.files import Reading, session_files
+from longjudge.cli.preview import Preview
+from longjudge.errors import StoreError, UsageError
+from longjudge.keys import key_origin
+from longjudge.store import Store, upkeep
+from longjudge.streams import tell
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from longjudge.cli.options import Judging
+    from longjudge.judges.base import Judge
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session
+    from longjudge.store import Origin
+
+TEXT = "text"
+_WORDS = {
+    TEXT: "text",
+    "parameters": "request parameters",
+    "prompt": "prompt template",
+    "rendering": "rendering of events",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """Which verdicts `cache prune` was told to delete; all conditions that are set hold."""
+
+    older_than: str | None
+    rubric: str | None
+    model: str | None
+    everything: bool
+    dry_run: bool
+
+    def selection(self) -> upkeep.Selection:
+        """The same for the store.
+
+        Raises:
+            UsageError: nothing was named, or everything and something.
+        """
+        named = [self.older_than, self.rubric, self.model]
+        if self.everything and any(word is not None for word in named):
+            raise UsageError("--all and a condition say two things; leave one of them out")
+        if not self.everything and all(word is None for word in named):
+            raise UsageError(
+                "`cache prune` needs to know what to delete: --older-than AGE, --rubric NAME,"
+                " --model NAME, or --all"
+            )
+        before = None
+        if self.older_than is not None:
+            before = time.time() - age_in_seconds("--older-than", self.older_than)
+        return upkeep.Selection(before, self.rubric, self.model)
+
+
+def show_stats(store_path: Path, *, as_json: bool) -> int:
+    """Print what the store holds and return the exit code.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    return asyncio.run(_stats(store_path, as_json))
+
+
+async def _stats(store_path: Path, as_json: bool) -> int:
+    store = await Store.open_to_read(store_path)
+    try:
+        stats = await upkeep.stats(store)
+    finally:
+        await store.aclose()
+    if as_json:
+        fields = {
+            "verdicts": stats.verdicts,
+            "bytes": stats.bytes,
+            "by_model": stats.by_model,
+            "by_rubric": [
+                {"rubric": rubric, "version": version, "verdicts": count}
+                for (rubric, version), count in stats.by_rubric.items()
+            ],
+        }
+        click.echo(msgspec.json.encode(fields).decode())
+        return 0
+    click.echo(f"{clean_line(str(store_path))}: {_size(stats.bytes)}")
+    click.echo(f"  {stats.verdicts:,} verdicts, {stats.judgments:,} judgments, {stats.marks} marks")
+    for model, count in stats.by_model.items():
+        click.echo(f"  {count:>9,} verdicts by {clean_line(model)}")
+    for (rubric, version), count in stats.by_rubric.items():
+        click.echo(f"  {count:>9,} verdicts by rubric {clean_line(rubric)} {clean_line(version)}")
+    return 0
+
+
+def prune(store_path: Path, pruning: Pruning, *, as_json: bool) -> int:
+    """Delete verdicts, give their space back, and return the exit code.
+
+    Raises:
+        LongjudgeError: nothing was named, or the store cannot be written.
+    """
+    return asyncio.run(_prune(store_path, pruning, pruning.selection(), as_json))
+
+
+async def _prune(
+    store_path: Path, pruning: Pruning, selection: upkeep.Selection, as_json: bool
+) -> int:
+    before = upkeep.file_bytes(store_path)
+    if pruning.dry_run or not before:
+        # Nothing is made where there is no store.
+        store = await Store.open_to_read(store_path)
+        try:
+            number = await upkeep.count(store, selection)
+        finally:
+            await store.aclose()
+        _say_pruned(number, 0, None, dry_run=True, as_json=as_json)
+        return 0
+    store = await Store.open(store_path)
+    try:
+        if store.write_error is not None:
+            raise StoreError(
+                f"{clean_line(str(store_path))}: the store cannot be written"
+                f" ({store.write_error}); nothing was deleted, try again later"
+            )
+        number = await upkeep.delete(store, selection)
+    finally:
+        await store.aclose()
+    problem = await asyncio.to_thread(upkeep.shrink, store_path)
+    freed = max(0, before - upkeep.file_bytes(store_path))
+    _say_pruned(number, freed, problem, dry_run=False, as_json=as_json)
+    return 0
+
+
+def _say_pruned(
+    number: int, freed: int, problem: str | None, *, dry_run: bool, as_json: bool
+) -> None:
+    verdicts = "1 verdict" if number == 1 else f"{number:,} verdicts"
+    if as_json:
+        fields = {"deleted": 0 if dry_run else number, "freed_bytes": freed, "not_freed": problem}
+        if dry_run:
+            fields["would_delete"] = number
+        click.echo(msgspec.json.encode(fields).decode())
+    elif dry_run:
+        click.echo(f"would delete {verdicts}")
+    elif problem is None:
+        click.echo(f"deleted {verdicts}, freed {_size(freed)}")
+    else:
+        click.echo(f"deleted {verdicts}; the file keeps its size ({problem}), a later prune frees")
+
+
+def explain(path: str, judging: Judging, *, as_json: bool, wanted: str | None = None) -> int:
+    """Say for each chunk of a session why its verdict is or is not in the store.
+
+    Raises:
+        LongjudgeError: what was named cannot be used.
+    """
+    return asyncio.run(_explain(path, judging, as_json, wanted))
+
+
+async def _explain(path: str, judging: Judging, as_json: bool, wanted: str | None) -> int:
+    settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
+    judge.check_rubric(rubric)
+    session = await _only_session(path, wanted)
+    if session is None:
+        return 2
+    store = await Store.open_to_read(judging.store_path())
+    try:
+        preview = await Preview.of(session, settings, rubric, judge, store)
+        differs = await _differences(preview, judge, rubric, store)
+        unknown = await upkeep.verdicts_of_unknown_text(store) if any(differs) else 0
+    finally:
+        session.close()
+        await store.aclose()
+    for position, parts in enumerate(differs):
+        kept = preview.keys[position] in preview.kept
+        if as_json:
+            fields = {"part": position + 1, "kept": kept, "differs": parts}
+            click.echo(msgspec.json.encode(fields).decode())
+        else:
+            click.echo(f"{position + 1:>6}  {'kept' if kept else _new(parts)}")
+    if not as_json:
+        click.echo(_sum(differs, preview))
+    if unknown and any(parts == [TEXT] for parts in differs):
+        tell(
+            f"longjudge: {unknown:,} verdicts of an earlier version do not say which text they are"
+            " about; one of these may be behind a new text"
+        )
+    return 0
+
+
+async def _only_session(path: str, wanted: str | None) -> Session | None:
+    """The one session of a path; None where it cannot be read, which is said by then."""
+    reading, files = Reading(wanted), session_files([path], "cache why")
+    sessions = [session for file in files for session in await reading.open(file)]
+    if len(sessions) == 1:
+        return sessions[0]
+    for session in sessions:
+        session.close()
+    if sessions:
+        raise UsageError(
+            f"{clean_line(path)}: {len(sessions)} sessions; name the file of one, and --session ID"
+            " where it holds several"
+        )
+    reading.close([path])
+    return None
+
+
+async def _differences(
+    preview: Preview, judge: Judge, rubric: Rubric, store: Store
+) -> list[list[str]]:
+    """For each chunk the parts of its key that are new; none where it is kept."""
+    digests = {
+        position: preview.plan.digest(position).hex()
+        for position, key in enumerate(preview.keys)
+        if key not in preview.kept
+    }
+    found = await upkeep.origins(store, sorted(set(digests.values())))
+    asked = key_origin(judge, rubric)
+    return [
+        _nearest(asked, found.get(digests[position], [])) if position in digests else []
+        for position in range(len(preview.keys))
+    ]
+
+
+def _nearest(asked: Origin, found: Sequence[Origin]) -> list[str]:
+    """What keeps the nearest verdict about the text from being used; the newest of equals."""
+    if not found:
+        return [TEXT]
+    return asked.differs(min(found, key=lambda other: (len(asked.differs(other)), -other.created)))
+
+
+def _new(parts: Sequence[str]) -> str:
+    *words, last = [_WORDS.get(part, part) for part in parts]
+    return f"new {', '.join(words)} and {last}" if words else f"new {last}"
+
+
+def _sum(differs: Sequence[Sequence[str]], preview: Preview) -> str:
+    reasons = Counter(_new(parts) for parts in differs if parts)
+    kept = f"{preview.totals.kept} kept"
+    if not reasons:
+        return f"nothing to ask, {kept}"
+    equal = preview.totals.equal
+    copies = f", {equal} of them equal to another" if equal else ""
+    words = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    return f"{sum(reasons.values())} to ask: {words}{copies}; {kept}"
+
+
+def _size(bytes: int) -> str:
+    if bytes < 1_000_000:
+        return f"{bytes / 1_000:.1f} kB"
+    return f"{bytes / 1_000_000:.1f} MB"

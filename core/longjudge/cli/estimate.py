@@ -1,0 +1,259 @@
+"""`longjudge estimate`: what `judge` with the same options would ask, send and cost."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from longjudge.cli.files import Reading, session_files
+from longjudge.cli.preview import Preview, money, thousands
+from longjudge.prices import OFFLINE_MODEL
+from longjudge.rubric import Skip
+from longjudge.store import Store, upkeep
+from longjudge.text import clean_line
+from longjudge.tokens import TokenEstimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.cli.options import Judging
+    from longjudge.judges.base import Judge
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session
+    from longjudge.settings import Settings
+
+BATCH_SHARE = 0.5
+"""What the provider asks for a batch, of its price for a live answer."""
+
+DEFAULT_SECONDS = 5.0
+"""Expected for a chunk of a model that was never measured here."""
+
+OFFLINE_SECONDS = 0.02
+
+NO_TOKENS = TokenEstimate(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Expected price with its band, in US dollars."""
+
+    middle: float
+    low: float
+    high: float
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.middle + other.middle, self.low + other.low, self.high + other.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What judging would take: tokens, cost and seconds are for the chunks to ask alone.
+
+    `equal` counts chunks that an equal one answers, of this session or of one before it. `cost`
+    is None where the price is unknown.
+    """
+
+    chunks: int = 0
+    kept: int = 0
+    equal: int = 0
+    to_ask: int = 0
+    tokens: TokenEstimate = NO_TOKENS
+    cost: Cost | None = Cost(0.0, 0.0, 0.0)
+    seconds: float = 0.0
+
+    def __add__(self, other: Needs) -> Needs:
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Needs(
+            self.chunks + other.chunks,
+            self.kept + other.kept,
+            self.equal + other.equal,
+            self.to_ask + other.to_ask,
+            self.tokens + other.tokens,
+            cost,
+            self.seconds + other.seconds,
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        cost = self.cost
+        return {
+            "chunks": self.chunks,
+            "kept": self.kept,
+            "to_ask": self.to_ask,
+            "tokens_low": self.tokens.low,
+            "tokens_high": self.tokens.high,
+            "cost_usd_low": cost.low if cost else None,
+            "cost_usd_high": cost.high if cost else None,
+            "cost_usd_batch": cost.middle * BATCH_SHARE if cost else None,
+            "seconds": self.seconds,
+        }
+
+
+def estimate_paths(
+    paths: Sequence[str],
+    judging: Judging,
+    *,
+    as_json: bool,
+    fresh: bool,
+    wanted: str | None = None,
+) -> int:
+    """Print an estimate per session and their sum, and return the exit code.
+
+    Raises:
+        LongjudgeError: what was named cannot be used.
+    """
+    return asyncio.run(_estimate_paths(paths, judging, as_json, fresh, wanted))
+
+
+async def _estimate_paths(
+    paths: Sequence[str], judging: Judging, as_json: bool, fresh: bool, wanted: str | None
+) -> int:
+    settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
+    judge.check_rubric(rubric)
+    files = session_files(paths, "estimate")
+    reading, total = Reading(wanted), Needs()
+    reading.begin(files)
+    store = await Store.open_to_read(judging.store_path())
+    try:
+        seconds = await _seconds_per_chunk(store, judge)
+        estimating = _Estimating(settings, rubric, judge, store, fresh, seconds)
+        for file in files:
+            for session in await reading.open(file):
+                try:
+                    status, needs = await estimating.session(session)
+                finally:
+                    session.close()
+                total += needs
+                click.echo(_line(session, status, needs, as_json=as_json))
+    finally:
+        await store.aclose()
+    reading.close(paths)
+    if as_json or reading.read:
+        click.echo(_total_line(reading.read, total, as_json=as_json))
+    return 2 if reading.failed else 0
+
+
+class _Estimating:
+    """What the sessions of one command share.
+
+    `answered` grows by the keys of every session, since `judge` would have their verdicts when it
+    comes to the next.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        rubric: Rubric,
+        judge: Judge,
+        store: Store,
+        fresh: bool,
+        seconds: float,
+    ) -> None:
+        self._settings = settings
+        self._rubric = rubric
+        self._judge = judge
+        self._store = store
+        self._fresh = fresh
+        self._seconds = seconds
+        self._answered: set[str] = set()
+
+    async def session(self, session: Session) -> tuple[str, Needs]:
+        """Status and needs of one session."""
+        if self._rubric.skip is Skip.NO_TOOL_CALL and not session.index.tool_calls:
+            return "not_applicable", Needs()
+        preview = await Preview.of(
+            session, self._settings, self._rubric, self._judge, self._store, fresh=self._fresh
+        )
+        needs = await asyncio.to_thread(self._needs, preview)
+        return ("to_ask" if needs.to_ask else "kept"), needs
+
+    def _needs(self, preview: Preview) -> Needs:
+        known = preview.kept if self._fresh else preview.kept | self._answered
+        asked = preview.asked(known)
+        totals = preview.estimator.totals(preview.plan, preview.keys, known)
+        self._answered.update(preview.keys)
+        tokens = NO_TOKENS
+        for position in asked:
+            tokens += preview.estimator.chunk(preview.plan, position)
+        cost = None
+        if (
+            totals.cost_usd is not None
+            and totals.cost_usd_low is not None
+            and totals.cost_usd_high is not None
+        ):
+            cost = Cost(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
+        chunks, kept = len(preview.plan), preview.totals.kept
+        return Needs(
+            chunks=chunks,
+            kept=kept,
+            equal=chunks - kept - len(asked),
+            to_ask=len(asked),
+            tokens=tokens,
+            cost=cost,
+            seconds=self._duration(len(asked)),
+        )
+
+    def _duration(self, to_ask: int) -> float:
+        """As long as one question at least, however many may be in flight."""
+        if not to_ask:
+            return 0.0
+        return self._seconds * max(1.0, to_ask / self._settings.concurrency)
+
+
+async def _seconds_per_chunk(store: Store, judge: Judge) -> float:
+    measured = await upkeep.seconds_per_chunk(store, judge.model)
+    if measured is not None:
+        return measured
+    return OFFLINE_SECONDS if judge.model == OFFLINE_MODEL else DEFAULT_SECONDS
+
+
+def _line(session: Session, status: str, needs: Needs, *, as_json: bool) -> str:
+    if as_json:
+        fields = {"path": session.name, "id": session.id, "status": status} | needs.to_dict()
+        return msgspec.json.encode(fields).decode()
+    words = "not applicable: no tool call" if status == "not_applicable" else _words(needs)
+    return f"{clean_line(session.name)}: {words}"
+
+
+def _total_line(sessions: int, total: Needs, *, as_json: bool) -> str:
+    if as_json:
+        # The keys of every other line, so that a reader needs one shape.
+        fields: dict[str, object] = {"path": None, "id": None, "status": None}
+        fields |= {"total": True, "sessions": sessions}
+        return msgspec.json.encode(fields | total.to_dict()).decode()
+    count = "1 session" if sessions == 1 else f"{sessions} sessions"
+    return f"total of {count}: {_words(total)}"
+
+
+def _words(needs: Needs) -> str:
+    equal = f", {needs.equal} equal to another" if needs.equal else ""
+    counts = f"{needs.chunks} chunks, {needs.kept} kept, {needs.to_ask} to ask{equal}"
+    if not needs.to_ask:
+        return f"{counts}, nothing to pay"
+    tokens = needs.tokens
+    band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
+    return (
+        f"{counts}, ~{thousands(tokens.tokens)} tokens ({band}), {_cost_words(needs.cost)},"
+        f" about {_duration_words(needs.seconds)}"
+    )
+
+
+def _cost_words(cost: Cost | None) -> str:
+    if cost is None:
+        return "price unknown"
+    if not cost.high:
+        return "no cost"
+    band = f"{money(cost.low)}-{money(cost.high)}"
+    return f"about {money(cost.middle)} ({band}; {money(cost.middle * BATCH_SHARE)} as a batch)"
+
+
+def _duration_words(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s" if seconds >= 1 else "1 s"
+    if seconds < 6_000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3_600:.1f} h"

@@ -1,0 +1,147 @@
+"""A judgment's JSON as the commands show it: of today, or of a store that an older one wrote."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from longjudge.marks import Mark  # noqa: TC001 - read when the class is first converted
+from longjudge.states import JudgmentStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longjudge.store import PastJudgment
+
+
+class MarkFilter(StrEnum):
+    """Which findings to show."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NONE = "none"
+
+    def takes(self, mark: Mark | None) -> bool:
+        """Whether a finding with this mark is shown."""
+        return self.value == (mark.value if mark else "none")
+
+
+class FoundProblem(msgspec.Struct, frozen=True):
+    """One finding; `mark` is set where somebody marked it."""
+
+    part: int
+    criterion: str
+    note: str = ""
+    event: int | None = None
+    quote: str | None = None
+    verified: bool = False
+    mark: Mark | None = None
+
+
+class JudgedPart(msgspec.Struct, frozen=True):
+    """What became of a chunk, as far as it is shown."""
+
+    part: int
+    reason: str | None = None
+
+
+class JudgedSession(msgspec.Struct, frozen=True):
+    """The session, as far as it is shown."""
+
+    path: str = ""
+    title: str = ""
+    format: str = ""
+    id: str = ""
+    events: int = 0
+    skipped_lines: int = 0
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """A judgment, as far as it is shown; what it does not have is nothing.
+
+    `unknown` is set where it was recorded in a form that this version does not know.
+    """
+
+    id: str = ""
+    session: JudgedSession = JudgedSession()
+    status: str = ""
+    score: float | None = None
+    score_range: tuple[float, float] = (0.0, 1.0)
+    chunks: int = 0
+    judged_chunks: int = 0
+    flagged_chunks: int = 0
+    gaps: dict[str, int] = {}
+    evidence: str = ""
+    findings: tuple[FoundProblem, ...] = ()
+    parts: tuple[JudgedPart, ...] = ()
+    calls: int = 0
+    cached_chunks: int = 0
+    cost_usd: float | None = None
+    model: str = ""
+    rubric: dict[str, str] = {}
+    settings: dict[str, int | float | str | None] = {}
+    store_error: str | None = None
+    seconds: float = 0.0
+    unknown: bool = False
+
+    @property
+    def bare(self) -> bool:
+        """Whether the evidence line is all there is to say: no score, no chunks."""
+        return self.unknown or self.status == JudgmentStatus.NOT_APPLICABLE
+
+    @property
+    def score_words(self) -> str:
+        """The score with what it could still become."""
+        score = "none" if self.score is None else f"{self.score:.3f}"
+        low, high = self.score_range
+        return f"{score} (could be {low:.3f}-{high:.3f})"
+
+    @property
+    def chunk_words(self) -> str:
+        """The chunk setting, which scores are only comparable under."""
+        if tokens := self.settings.get("chunk_tokens"):
+            return f"{tokens} tokens a chunk"
+        return f"{self.settings.get('chunk_chars', '?')} chars a chunk"
+
+    def gap_parts(self, reason: str) -> list[int]:
+        """The parts that are gaps for this reason."""
+        return [part.part for part in self.parts if part.reason == reason]
+
+    def selected(self, marks: Sequence[Mark | None], only: MarkFilter | None) -> Outcome:
+        """The same with marks on its findings, and with those alone that `only` takes."""
+        pairs = zip(self.findings, marks, strict=True)
+        findings = tuple(
+            msgspec.structs.replace(finding, mark=mark)
+            for finding, mark in pairs
+            if only is None or only.takes(mark)
+        )
+        return msgspec.structs.replace(self, findings=findings)
+
+
+def read_outcome(result: Mapping[str, object]) -> Outcome | None:
+    """What a result's JSON says; None where it is none."""
+    try:
+        return msgspec.convert(result, Outcome)
+    except msgspec.ValidationError:
+        return None
+
+
+def marks_of(judgment: PastJudgment, marks: Mapping[tuple[bytes, str], Mark]) -> list[Mark | None]:
+    """The mark of each finding of a judgment, in their order."""
+    found: list[Mark | None] = []
+    digests = judgment.digests
+    by_digest = {(digest.hex(), criterion): mark for (digest, criterion), mark in marks.items()}
+    for number, finding in enumerate(findings_of(judgment.result)):
+        digest = digests[number] if number < len(digests) else ""
+        found.append(by_digest.get((digest, str(finding.get("criterion")))))
+    return found
+
+
+def findings_of(result: Mapping[str, object]) -> list[dict[str, object]]:
+    """The findings of a result's JSON."""
+    try:
+        return msgspec.convert(result.get("findings", []), list[dict[str, object]])
+    except msgspec.ValidationError:
+        return []

@@ -1,0 +1,141 @@
+"""A judgment as a Markdown report, in which no text of a session can pass for the report's own."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from longjudge.cli.present import judge_name
+from longjudge.cli.preview import money
+from longjudge.text import clean, clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.cli.outcome import FoundProblem, Outcome
+
+_SPECIAL = re.compile(r"([\\`*\[\]<>#|~$&!]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z]))")
+"""An underscore between letters emphasises nothing, and names are full of them."""
+
+_TICKS = re.compile("`+")
+
+
+def markdown_report(outcome: Outcome, created: float) -> str:
+    """One judgment as a report; the same judgment gives the same bytes."""
+    session = outcome.session
+    lines = [f"# {inline(session.title or session.path or 'events')}", ""]
+    lines += _head(outcome, created)
+    if outcome.bare:
+        return "\n".join(lines) + "\n"
+    lines += ["", f"## Findings ({len(outcome.findings)})", ""]
+    lines += _findings(outcome.findings)
+    lines += ["", "## Gaps", "", *_gaps(outcome)]
+    lines += ["", "## How it was judged", "", *_facts(outcome)]
+    return "\n".join(lines) + "\n"
+
+
+def inline(text: str, limit: int = 300) -> str:
+    """Text on one line in which nothing is Markdown."""
+    return _SPECIAL.sub(r"\\\1", clean_line(text, limit))
+
+
+def fenced(text: str) -> list[str]:
+    """Text in a block that it cannot end: its fence is longer than any run of ticks in it."""
+    longest = max((len(run) for run in _TICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}text", *clean(text).split("\n"), fence]
+
+
+def part_ranges(parts: Sequence[int]) -> str:
+    """Ascending numbers, runs of them as ranges: `3-7, 9`."""
+    runs: list[list[int]] = []
+    for part in parts:
+        if runs and part == runs[-1][1] + 1:
+            runs[-1][1] = part
+        else:
+            runs.append([part, part])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def _head(outcome: Outcome, created: float) -> list[str]:
+    status = f"**{inline(outcome.status.replace('_', ' '))}**"
+    if outcome.bare:
+        verdict = f"{status} · {inline(outcome.evidence)}"
+    else:
+        verdict = (
+            f"{status} · score {outcome.score_words} · {outcome.judged_chunks} of"
+            f" {outcome.chunks} parts judged, {outcome.flagged_chunks} flagged"
+        )
+    session = outcome.session
+    lines = [
+        verdict,
+        "",
+        f"- Session: {inline(session.path, 1000)}",
+        f"- Format: {inline(session.format)}, {session.events} events, id {inline(session.id)}",
+        f"- Judgment: {inline(outcome.id)}, {moment(created)}",
+    ]
+    if session.skipped_lines:
+        lines.append(
+            f"- {session.skipped_lines} lines of the file could not be read, and were not judged"
+        )
+    if outcome.store_error:
+        lines.append(f"- Nothing was kept: {inline(outcome.store_error)}")
+    return lines
+
+
+def moment(created: float) -> str:
+    """A time in UTC, to the second."""
+    try:
+        return datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, OSError, ValueError):
+        return "at an unknown time"
+
+
+def _findings(findings: Sequence[FoundProblem]) -> list[str]:
+    if not findings:
+        return ["None."]
+    by_criterion: dict[str, list[FoundProblem]] = {}
+    for finding in findings:
+        by_criterion.setdefault(finding.criterion, []).append(finding)
+    lines: list[str] = []
+    for criterion, group in by_criterion.items():
+        lines += [f"### {inline(criterion)} ({len(group)})", ""]
+        for finding in group:
+            lines += [*_finding(finding), ""]
+    return lines[:-1]
+
+
+def _finding(finding: FoundProblem) -> list[str]:
+    event = "no event" if finding.event is None else f"event {finding.event}"
+    seen = "verified" if finding.verified else "not verified"
+    mark = f", marked {finding.mark.value}" if finding.mark else ""
+    lines = [f"- part {finding.part}, {event}, {seen}{mark}: {inline(finding.note, 1000)}"]
+    if finding.quote:
+        # Indented, it belongs to the list item and still cannot end its fence.
+        lines += ["", *(f"  {line}" if line else "" for line in fenced(finding.quote))]
+    return lines
+
+
+def _gaps(outcome: Outcome) -> list[str]:
+    if not outcome.gaps:
+        return ["None: every part was judged."]
+    lines: list[str] = []
+    for reason, count in outcome.gaps.items():
+        parts = part_ranges(outcome.gap_parts(reason))
+        where = f": part {parts}" if parts else ""
+        lines.append(f"- {inline(reason)} × {count}{where}")
+    return lines
+
+
+def _facts(outcome: Outcome) -> list[str]:
+    rubric = outcome.rubric
+    settings = ", ".join(f"{inline(name)} {value}" for name, value in outcome.settings.items())
+    return [
+        f"- Judge: {inline(judge_name(outcome))}",
+        f"- Rubric: {inline(rubric.get('name', ''))}, version {inline(rubric.get('version', ''))}",
+        f"- Settings: {settings}",
+        f"- Calls: {outcome.calls}; parts from the store: {outcome.cached_chunks}",
+        f"- Cost: {money(outcome.cost_usd)}",
+        f"- Time: {outcome.seconds:.1f} s",
+    ]

@@ -1,0 +1,237 @@
+"""`longjudge results`: the judgments that the store recorded, newest first, or one of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from longjudge.cli.age import age_in_seconds
+from longjudge.cli.outcome import (
+    JudgedSession,
+    MarkFilter,
+    Outcome,
+    findings_of,
+    marks_of,
+    read_outcome,
+)
+from longjudge.cli.present import judge_name, outcome_text
+from longjudge.cli.report import markdown_report
+from longjudge.errors import UsageError
+from longjudge.store import Store
+from longjudge.streams import tell
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from longjudge.marks import Mark
+    from longjudge.store import PastJudgment
+
+_SHOWN_IDS = 5
+
+
+class Format(StrEnum):
+    """How judgments are printed."""
+
+    TEXT = "text"
+    MARKDOWN = "md"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What `results` was asked for."""
+
+    id: str | None
+    since: str | None
+    format: Format
+    marks: MarkFilter | None
+
+
+def show_results(store_path: Path, request: Request) -> int:
+    """Print what was asked for and return the exit code.
+
+    Raises:
+        LongjudgeError: no such judgment, or a store that cannot be read.
+    """
+    if request.id is not None and request.since is not None:
+        raise UsageError("an ID and --since together say two things; leave one of them out")
+    since = None
+    if request.since is not None:
+        since = time.time() - age_in_seconds("--since", request.since)
+    return asyncio.run(_show(store_path, request, since))
+
+
+async def _show(store_path: Path, request: Request, since: float | None) -> int:
+    store = await Store.open_to_read(store_path)
+    try:
+        marks = await store.marks()
+        if request.id is not None:
+            await _show_one(store, request, request.id, marks)
+        else:
+            await _show_list(store, request, since, marks)
+    finally:
+        await store.aclose()
+    return 0
+
+
+async def _show_one(
+    store: Store, request: Request, id: str, marks: Mapping[tuple[bytes, str], Mark]
+) -> None:
+    judgment = await store.judgment(await _full_id(store, id))
+    if judgment is None:
+        raise _unknown(id)
+    [(text, _)] = [_one(judgment, request, marks)]
+    click.echo(text, nl=request.format is not Format.MARKDOWN)
+
+
+async def _full_id(store: Store, prefix: str) -> str:
+    ids = await store.judgments_of_prefix(prefix, _SHOWN_IDS + 1) if prefix else []
+    if prefix in ids:
+        return prefix
+    if not ids:
+        raise _unknown(prefix)
+    if len(ids) > 1:
+        shown = ", ".join(map(clean_line, ids[:_SHOWN_IDS]))
+        more = ", …" if len(ids) > _SHOWN_IDS else ""
+        raise UsageError(
+            f"{clean_line(prefix, 40)}: several judgments begin so ({shown}{more}); give more of"
+            " the id"
+        )
+    return ids[0]
+
+
+def _unknown(id: str) -> UsageError:
+    return UsageError(
+        f"{clean_line(id, 40) or 'an empty ID'}: no judgment of that id in the store;"
+        " `longjudge results` lists them, and --store names another store"
+    )
+
+
+async def _show_list(
+    store: Store,
+    request: Request,
+    since: float | None,
+    marks: Mapping[tuple[bytes, str], Mark],
+) -> None:
+    ids = await store.judgment_ids(since)
+    whole = request.format is not Format.TEXT
+    shown = 0
+    async for judgment in store.stream_judgments(ids, whole=whole):
+        if request.format is Format.TEXT:
+            outcome = _outcome(judgment, request, marks)
+            if _passes(request, len(outcome.findings)):
+                click.echo(_row(judgment, outcome))
+                shown += 1
+            continue
+        text, findings = _one(judgment, request, marks)
+        if _passes(request, findings):
+            separator = "\n---\n\n" if shown and request.format is Format.MARKDOWN else ""
+            click.echo(separator + text, nl=request.format is Format.JSON)
+            shown += 1
+    if not shown and request.format is Format.TEXT:
+        tell(_nothing(bool(ids), request, since))
+
+
+def _nothing(any_ids: bool, request: Request, since: float | None) -> str:
+    if any_ids and request.marks is not None:
+        return "longjudge: no judgment has such a finding"
+    if since is not None:
+        return "longjudge: no judgment since then; `longjudge results` lists all"
+    return "longjudge: no judgments in the store yet; `longjudge judge PATH` makes one"
+
+
+def _passes(request: Request, findings: int) -> bool:
+    """A list that asks for marks leaves out judgments without such a finding."""
+    return request.marks is None or findings > 0
+
+
+def _one(
+    judgment: PastJudgment, request: Request, marks: Mapping[tuple[bytes, str], Mark]
+) -> tuple[str, int]:
+    """A judgment in the format that was asked for, and how many findings that shows."""
+    if request.format is Format.JSON:
+        return _json(judgment, request, marks)
+    outcome = _outcome(judgment, request, marks)
+    findings = len(outcome.findings)
+    if request.format is Format.MARKDOWN:
+        return markdown_report(outcome, judgment.created), findings
+    when, rubric = _when(judgment.created), _rubric(outcome)
+    head = f"{clean_line(judgment.id)} · {when} · {rubric} · {outcome.chunk_words}"
+    return f"{head}\n{outcome_text(outcome)}", findings
+
+
+def _outcome(
+    judgment: PastJudgment, request: Request, marks: Mapping[tuple[bytes, str], Mark]
+) -> Outcome:
+    outcome = read_outcome(judgment.result)
+    if outcome is None:
+        # Written by another version: what its row says is still shown.
+        return Outcome(
+            id=judgment.id,
+            session=JudgedSession(path=judgment.path, id=judgment.session_id),
+            status=judgment.status,
+            model=judgment.model,
+            rubric={"name": judgment.rubric, "version": judgment.rubric_version},
+            evidence="this version cannot show more of it; --json gives what was recorded",
+            unknown=True,
+        )
+    return outcome.selected(marks_of(judgment, marks), request.marks)
+
+
+def _json(
+    judgment: PastJudgment, request: Request, marks: Mapping[tuple[bytes, str], Mark]
+) -> tuple[str, int]:
+    findings: list[dict[str, object]] = []
+    pairs: Sequence[tuple[dict[str, object], Mark | None]] = list(
+        zip(findings_of(judgment.result), marks_of(judgment, marks), strict=True)
+    )
+    for finding, mark in pairs:
+        if request.marks is None or request.marks.takes(mark):
+            findings.append(finding | {"mark": mark.value} if mark else finding)
+    result = judgment.result | {"findings": findings}
+    return msgspec.json.encode(result).decode(), len(findings)
+
+
+def _row(judgment: PastJudgment, outcome: Outcome) -> str:
+    if outcome.bare:
+        verdict = "no score"
+        parts = clean_line(outcome.evidence)
+    else:
+        low, high = outcome.score_range
+        score = " none" if outcome.score is None else f"{outcome.score:.3f}"
+        verdict = f"{score} ({low:.3f}-{high:.3f})"
+        parts = f"{outcome.judged_chunks}/{outcome.chunks} parts"
+    return (
+        f"{clean_line(judgment.id)}  {_when(judgment.created)}  {clean_line(outcome.status):<14}"
+        f"  {verdict}  {parts}  {_findings(outcome)}  {judge_name(outcome)}"
+        f"  {_rubric(outcome)}  {outcome.chunk_words}  {clean_line(judgment.path)}"
+    )
+
+
+def _findings(outcome: Outcome) -> str:
+    count = len(outcome.findings)
+    words = f"{count} finding" if count == 1 else f"{count} findings"
+    marked = [finding.mark.value for finding in outcome.findings if finding.mark]
+    counts = [f"{marked.count(mark)} {mark}" for mark in ("right", "wrong") if mark in marked]
+    return f"{words} ({', '.join(counts)})" if counts else words
+
+
+def _rubric(outcome: Outcome) -> str:
+    name, version = outcome.rubric.get("name", ""), outcome.rubric.get("version", "")
+    return f"{clean_line(name)} {clean_line(version)}"
+
+
+def _when(created: float) -> str:
+    try:
+        return datetime.fromtimestamp(created).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return "unknown time"

@@ -1,0 +1,125 @@
+"""The commands that look into the store: `estimate`, `results` and `cache`."""
+
+from __future__ import annotations
+
+import click
+
+from longjudge.cli import options
+from longjudge.errors import UsageError
+
+_FORMATS = ("text", "md", "json", "junit")
+_UNBUILT_FORMATS = ("junit",)
+
+store = click.option("--store", metavar="FILE", help="The store; default in your data folder.")
+
+
+@click.command("estimate")
+@options.paths
+@options.judging
+@options.json_output
+@click.option("--fresh", is_flag=True, help="Estimate as if the store were empty.")
+@options.one_session
+def estimate(
+    paths: tuple[str, ...],
+    judging: options.Judging,
+    as_json: bool,
+    fresh: bool,
+    wanted: str | None,
+) -> int:
+    """Say what `judge` with the same options would ask, send and cost; asks nobody."""
+    from longjudge.cli.estimate import estimate_paths
+
+    return estimate_paths(paths, judging, as_json=as_json, fresh=fresh, wanted=wanted)
+
+
+@click.command("results")
+@click.argument("id", required=False, metavar="[ID]", type=click.UNPROCESSED)
+@options.json_output
+@click.option("--since", metavar="AGE", help="Only judgments of the last AGE: 45m, 24h, 30d, 2w.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMATS),
+    metavar="text|md|json",
+    help="How to print them; default text.",
+)
+@click.option(
+    "--marks",
+    type=click.Choice(["right", "wrong", "none"]),
+    help="Only findings with this mark; a list leaves out judgments without one.",
+)
+@store
+@options.unbuilt({"--aggregate": False})
+def results(
+    id: str | None,
+    as_json: bool,
+    since: str | None,
+    format_: str | None,
+    marks: str | None,
+    store: str | None,
+) -> int:
+    """List past judgments, newest first, or show the one whose id begins with ID."""
+    if format_ in _UNBUILT_FORMATS:
+        raise UsageError(f"--format {format_} is not built yet; use text, md or json")
+    if as_json and format_ not in (None, "json"):
+        raise UsageError(f"--json and --format {format_} say two things; leave one of them out")
+    from longjudge.cli.outcome import MarkFilter
+    from longjudge.cli.results import Format, Request, show_results
+
+    chosen = Format.JSON if as_json else Format(format_ or "text")
+    request = Request(id, since, chosen, MarkFilter(marks) if marks else None)
+    return show_results(options.Judging(store=store).store_path(), request)
+
+
+@click.group("cache")
+def cache() -> None:
+    """The verdicts in the store: count them, delete them, see why one is not used."""
+
+
+@cache.command("stats")
+@options.json_output
+@store
+def _stats(as_json: bool, store: str | None) -> int:
+    """Say how many verdicts the store holds, by model and rubric, and how large it is."""
+    from longjudge.cli.cache import show_stats
+
+    return show_stats(options.Judging(store=store).store_path(), as_json=as_json)
+
+
+@cache.command("prune")
+@click.option("--older-than", metavar="AGE", help="Kept longer ago than AGE: 24h, 30d, 2w.")
+@click.option("--rubric", metavar="NAME|VERSION", help="By this rubric, or this version of one.")
+@click.option("--model", metavar="NAME", help="By this model.")
+@click.option("--all", "everything", is_flag=True, help="Every verdict.")
+@click.option("--dry-run", is_flag=True, help="Only say how many there are.")
+@options.json_output
+@store
+def _prune(
+    older_than: str | None,
+    rubric: str | None,
+    model: str | None,
+    everything: bool,
+    dry_run: bool,
+    as_json: bool,
+    store: str | None,
+) -> int:
+    """Delete the verdicts that meet every condition; judgments and marks stay."""
+    from longjudge.cli.cache import Pruning, prune
+
+    pruning = Pruning(older_than, rubric, model, everything, dry_run)
+    return prune(options.Judging(store=store).store_path(), pruning, as_json=as_json)
+
+
+@cache.command("why")
+@click.argument("path", metavar="PATH", type=click.UNPROCESSED)
+@options.judging
+@options.json_output
+@options.one_session
+def _why(path: str, judging: options.Judging, as_json: bool, wanted: str | None) -> int:
+    """Say for each chunk whether its verdict is kept, else which part of its key is new."""
+    from longjudge.cli.cache import explain
+
+    return explain(path, judging, as_json=as_json, wanted=wanted)
+
+
+COMMANDS = (estimate, results, cache)

@@ -1,0 +1,188 @@
+"""The SQLite file itself: opened, read and written, whoever else holds it meanwhile.
+
+One aiosqlite connection in WAL mode, each statement its own transaction. A write is one short
+coroutine behind a shield: a cancelled caller leaves it to finish, and `aclose` awaits what is
+still on its way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING
+
+from longjudge.errors import StoreError
+from longjudge.store.connect import (
+    PATIENCE_SECONDS,
+    connect,
+    file_id,
+    has_content,
+    make_file,
+    patiently,
+    prepare_to_read,
+    prepare_to_write,
+    reading_mode,
+    uri,
+)
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Self
+
+    import aiosqlite
+
+SHORT_PATIENCE_SECONDS = 0.3
+"""How long a locked store is tried again once a write was given up, and at the end."""
+
+CLOSE_SECONDS = 2.0
+
+
+class StoreWriteError(StoreError):
+    """A write failed (read-only, full disk, locked): judging goes on, nothing more is kept."""
+
+
+class StoreFile:
+    """An open store. `write_error` says why nothing can be written, and is None while it can."""
+
+    def __init__(self, path: Path, connection: aiosqlite.Connection, write_error: str | None):
+        self.path = path
+        self.write_error = write_error
+        self._connection = connection
+        self._pending: set[asyncio.Task[int]] = set()
+        self._patience = PATIENCE_SECONDS
+        self._closing = False
+        self._turn = asyncio.Lock()
+        self._given_up_at = float("-inf")
+        self._file_id = file_id(path) if write_error is None else None
+
+    @classmethod
+    async def open(cls, path: Path, give_up: Callable[[], bool] = lambda: False) -> Self:
+        """Open the store at `path`, creating it (mode 0600) and its folder where missing.
+
+        A store that can only be read is opened as such; where there is none and none can be
+        made, an empty one in memory stands in. Both say so in `write_error`, as does a store
+        that another process holds for longer than `PATIENCE_SECONDS`, or until `give_up()`.
+
+        Raises:
+            StoreError: the file is no database, or was written by a newer longjudge.
+        """
+        problem = await asyncio.to_thread(make_file, path)
+        if problem is None:
+            try:
+                connection = await connect(
+                    path, f"{uri(path)}?mode=rw", lambda c: prepare_to_write(path, c, give_up)
+                )
+            except sqlite3.OperationalError as error:
+                problem = str(error)
+            else:
+                return cls(path, connection, None)
+        if await asyncio.to_thread(has_content, path):
+            with contextlib.suppress(sqlite3.OperationalError):
+                return await cls._open_existing(path, problem)
+        return await cls._open_empty(path, problem)
+
+    @classmethod
+    async def open_to_read(cls, path: Path) -> Self:
+        """Open the store without changing it; an empty one in memory where there is none.
+
+        Raises:
+            StoreError: as for `open`.
+        """
+        read_only = "opened to read"
+        if not await asyncio.to_thread(has_content, path):
+            return await cls._open_empty(path, read_only)
+        try:
+            return await cls._open_existing(path, read_only)
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"{clean_line(str(path))}: cannot be read as a store ({error}); check the file's"
+                " permissions, or name another with --store"
+            ) from error
+
+    @classmethod
+    async def _open_existing(cls, path: Path, problem: str) -> Self:
+        mode = await asyncio.to_thread(reading_mode, path)
+        connection = await connect(path, f"{uri(path)}?{mode}", lambda c: prepare_to_read(path, c))
+        return cls(path, connection, problem)
+
+    @classmethod
+    async def _open_empty(cls, path: Path, problem: str) -> Self:
+        return cls(
+            path, await connect(path, ":memory:", lambda c: prepare_to_write(path, c)), problem
+        )
+
+    async def aclose(self) -> None:
+        """Await the writes on their way, for a bounded time, and close the connection."""
+        self._closing = True
+        if self._pending:
+            await asyncio.wait(set(self._pending), timeout=CLOSE_SECONDS)
+        with contextlib.suppress(sqlite3.Error, ValueError, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._connection.close()
+
+    async def read(self, sql: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """The rows of a query.
+
+        Raises:
+            StoreError: the file is damaged, or another process does not let go of it.
+        """
+        try:
+            return list(
+                await patiently(
+                    lambda: self._connection.execute_fetchall(sql, values), PATIENCE_SECONDS
+                )
+            )
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{clean_line(str(self.path))}: the store cannot be read ({error}); if it is"
+                " damaged, move it away, or name another with --store"
+            ) from error
+
+    async def write(self, sql: str, values: Sequence[object]) -> int:
+        """Commit one statement, and return how many rows it changed.
+
+        Raises:
+            StoreWriteError: nothing was written.
+        """
+        if self.write_error is not None:
+            raise StoreWriteError(self.write_error)
+        write = asyncio.ensure_future(self._execute(sql, values))
+        self._pending.add(write)
+        write.add_done_callback(self._written)
+        return await asyncio.shield(write)
+
+    def _written(self, write: asyncio.Task[int]) -> None:
+        self._pending.discard(write)
+        if not write.cancelled():
+            # A caller that was cancelled is not there any more to be told.
+            write.exception()
+
+    async def _execute(self, sql: str, values: Sequence[object]) -> int:
+        if file_id(self.path) != self._file_id:
+            raise StoreWriteError(
+                f"{clean_line(str(self.path))}: the file was removed or replaced while it was open"
+            )
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        # One write tries at a time, so that none waits behind the tries of others.
+        async with self._turn:
+            if begun < self._given_up_at:
+                raise StoreWriteError(f"{clean_line(str(self.path))}: another process holds it")
+            tried = loop.time()
+            try:
+                cursor = await patiently(
+                    lambda: self._connection.execute(sql, values),
+                    PATIENCE_SECONDS,
+                    give_up=lambda: self._closing or loop.time() - tried > self._patience,
+                )
+            except (sqlite3.Error, ValueError, OverflowError) as error:
+                if "locked" in str(error):
+                    # Whoever queued meanwhile has waited for the same lock as long.
+                    self._given_up_at = loop.time()
+                self._patience = SHORT_PATIENCE_SECONDS
+                raise StoreWriteError(f"{clean_line(str(self.path))}: {error}") from error
+            self._patience = PATIENCE_SECONDS
+            return cursor.rowcount
