@@ -9,19 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longjudge.chunks import DEFAULT_CHUNK_CHARS
+from longjudge.config import choose, load_configuration
 from longjudge.errors import UsageError
-from longjudge.judges.make import chosen_model, make_judge
+from longjudge.judges.make import make_judge
 from longjudge.judgment import Judgment
-from longjudge.paths import refuse_configuration, store_path
 from longjudge.rubric import Rubric, load_rubric
-from longjudge.sessions import load_session, session_from_events
-from longjudge.settings import (
-    DEFAULT_CONCURRENCY,
-    DEFAULT_RUBRIC,
-    DEFAULT_TIME_LIMIT,
-    Settings,
-)
+from longjudge.sessions import choose_session, load_sessions, session_from_events
 from longjudge.states import JudgmentStatus
 from longjudge.store import Store
 
@@ -33,9 +26,26 @@ if TYPE_CHECKING:
 
 
 async def open_session(
-    path: Path, on_progress: Callable[[int, int], None] | None = None
+    path: Path,
+    on_progress: Callable[[int, int], None] | None = None,
+    session: str | None = None,
 ) -> Session:
     """Load a session in a thread; `on_progress(bytes done, bytes in all)` is called there.
+
+    `session` is the id of the one to load from a file with many.
+
+    Raises:
+        SessionError: unreadable, or no session.
+    """
+    return choose_session(await open_sessions(path, on_progress), session)
+
+
+async def open_sessions(
+    path: Path,
+    on_progress: Callable[[int, int], None] | None = None,
+    read_before: set[int] | None = None,
+) -> list[Session]:
+    """Load every session of a file in a thread; `read_before` is as in `load_sessions`.
 
     Raises:
         SessionError: unreadable, or no session.
@@ -48,7 +58,7 @@ async def open_session(
         return not stopped.is_set()
 
     try:
-        return await asyncio.to_thread(load_session, path, report)
+        return await asyncio.to_thread(load_sessions, path, report, read_before)
     finally:
         stopped.set()
 
@@ -57,45 +67,70 @@ async def judge_session(
     events_or_path: str | os.PathLike[str] | Iterable[Mapping[str, object]],
     *,
     model: str | None = None,
-    rubric: str | Rubric = DEFAULT_RUBRIC,
-    chunk_chars: int = DEFAULT_CHUNK_CHARS,
-    concurrency: int = DEFAULT_CONCURRENCY,
-    time_limit: float = DEFAULT_TIME_LIMIT,
+    rubric: str | Rubric | None = None,
+    chunk_chars: int | None = None,
+    chunk_tokens: int | None = None,
+    concurrency: int | None = None,
+    time_limit: float | None = None,
     store: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    session: str | None = None,
 ) -> Result | None:
     """Judge one session and keep every verdict; None where the skip condition holds.
 
+    What is None is taken from the environment, else from the configuration file, else it is the
+    default.
+
     Args:
         events_or_path: A session file, or events as in the generic event list.
-        model: A model's name, or `offline`; default `JUDGE_MODEL`, else `claude-haiku-5-5`.
-        rubric: A built-in rubric's name, a TOML file, or a rubric.
-        chunk_chars: Most characters of event text in a chunk.
-        concurrency: Questions in flight.
-        time_limit: Seconds from the first question on.
-        store: The SQLite file; default `LONGJUDGE_STORE`, else the user's data folder.
+        model: A model, a profile, or `offline`; `JUDGE_MODEL`; default `claude-haiku-5-5`.
+        rubric: A rubric's name, a TOML file, or a rubric; default `chunks`.
+        chunk_chars: Most characters of event text in a chunk; default 30,000.
+        chunk_tokens: Most tokens of event text in a chunk, instead of characters.
+        concurrency: Questions in flight; default 4.
+        time_limit: Seconds from the first question on; default 600.
+        store: The SQLite file; `LONGJUDGE_STORE`; default in the user's data folder.
+        fresh: Ask about every chunk; the new verdicts replace the kept ones.
+        session: The id of the session to judge, of a file with many.
 
     Raises:
         CredentialError: a chunk has to be asked and there is nothing to authenticate with.
         LongjudgeError: anything else that is wrong with what was named.
     """
-    refuse_configuration()
-    settings = Settings(chunk_chars, concurrency, time_limit)
-    rules = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
-    judge = make_judge(chosen_model(model))
+    config = load_configuration()
+    choice = choose(
+        config,
+        model=model,
+        rubric=None if isinstance(rubric, Rubric) else rubric,
+        chunk_chars=chunk_chars,
+        chunk_tokens=chunk_tokens,
+        concurrency=concurrency,
+        time_limit=time_limit,
+        store=store,
+    )
+    rules = rubric if isinstance(rubric, Rubric) else load_rubric(choice.rubric, config.rubrics)
+    judge = make_judge(choice.model, config)
     if isinstance(events_or_path, bytes | bytearray | Mapping):
         raise UsageError("judge_session takes a path or a list of events, not an object or bytes")
     if isinstance(events_or_path, str | os.PathLike):
-        session = await open_session(Path(events_or_path))
+        opened = await open_session(Path(events_or_path), session=session)
     else:
-        session = session_from_events(events_or_path)
+        opened = session_from_events(events_or_path)
     try:
-        opened = await Store.open(store_path(store))
+        kept = await Store.open(choice.store)
         try:
-            judgment = Judgment(session, rubric=rules, judge=judge, store=opened, settings=settings)
+            judgment = Judgment(
+                opened,
+                rubric=rules,
+                judge=judge,
+                store=kept,
+                settings=choice.settings,
+                fresh=fresh,
+            )
             result = await judgment.run()
         finally:
             await judge.aclose()
-            await opened.aclose()
+            await kept.aclose()
     finally:
-        session.close()
+        opened.close()
     return None if result.status is JudgmentStatus.NOT_APPLICABLE else result

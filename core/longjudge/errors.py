@@ -32,6 +32,10 @@ class CopiedSessionError(NotASessionError):
     """Everything in a file stands in another one that was read before; nothing of it is lost."""
 
 
+class SeveralSessionsError(SessionError):
+    """The file holds several sessions, and none of them was named."""
+
+
 class LoadCancelledError(SessionError):
     """Whoever asked for the session stopped waiting for it."""
 

@@ -116,15 +116,16 @@ def test_objects_that_say_nothing_are_skipped_and_counted(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "record",
     [
-        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
-        {"role": "assistant", "content": [{"type": "tool_use", "name": "f", "input": {}}]},
-        {"role": "user", "content": [{"type": "tool_result", "content": "x"}]},
+        {"type": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
+        {"type": "assistant", "content": [{"type": "tool_use", "name": "f", "input": {}}]},
+        {"type": "user", "content": [{"type": "tool_result", "content": "x"}]},
+        {"type": "assistant", "content": [{"toolUse": {"name": "f", "input": {}}}]},
     ],
 )
 def test_model_messages_with_calls_inside_are_refused_wherever_they_come(
     tmp_path: Path, record: dict[str, object]
 ) -> None:
-    plain = [{"role": "user", "content": f"hello {number}"} for number in range(80)]
+    plain = [{"type": "user", "content": f"hello {number}"} for number in range(80)]
     with pytest.raises(NotASessionError, match="model messages"):
         load(tmp_path, jsonl([*plain, record]))
 

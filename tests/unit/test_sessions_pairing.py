@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from longjudge.sessions import Event, EventKind
-from longjudge.sessions.index import IndexBuilder
+from longjudge.sessions.index import IndexBuilder, ToolNames
 
 
 def pairs(*steps: str) -> list[int]:
     """Calls of the events `c:<id>`, `r:<id>` (id may be empty) and `m` (a message)."""
-    rows = IndexBuilder()
+    rows = IndexBuilder(ToolNames())
     kinds = {"c": EventKind.TOOL_CALL, "r": EventKind.TOOL_RESULT, "m": EventKind.USER_MESSAGE}
     for number, step in enumerate(steps):
         kind, _, call_id = step.partition(":")
-        rows.add(Event(kinds[kind], "", None, call_id or None), number, 0, bytes(16), 1)
-    return list(rows.finish().calls)
+        rows.add(Event(kinds[kind], "", None, call_id or None), number, 0, bytes(16), 1, 1)
+    return list(rows.index.calls)
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,17 @@ def lines(*items: object) -> bytes:
         (b"[]", "no JSON object"),
         (b"[1, 2]", "no JSON object"),
         (lines({"type": "summary", "summary": "s", "leafUuid": "1"}), "summary records"),
-        (lines({"timestamp": 1, "type": "session_meta", "payload": {}}), "Codex rollout"),
+        (
+            lines({"timestamp": 1, "type": "session_meta", "payload": {}}),
+            "only: session_meta records, no events",
+        ),
         (lines({"sessionId": "1", "projectHash": "2", "messages": []}), "Gemini CLI"),
         (
             json.dumps({"schema_version": "ATIF-v1.4", "steps": [{"source": "user"}]}).encode(),
             "ATIF",
         ),
+        (lines({"contents": [{"role": "user"}]}), "reads .*lists of OpenAI and Anthropic messages"),
+        (lines({"role": "user", "content": ""}), "only: messages without content"),
         (lines(record("progress")), "only: progress records"),
         (
             lines({"display": "x", "project": "y"}, {"display": "z", "project": "y"}),

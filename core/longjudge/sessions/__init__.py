@@ -8,8 +8,8 @@ from longjudge.sessions.loader import (
     choose_session,
     load_session,
     load_sessions,
-    session_from_events,
 )
+from longjudge.sessions.memory import session_from_events
 from longjudge.sessions.model import (
     Diagnostic,
     Event,

@@ -1,4 +1,4 @@
-"""The sessions that Claude Code and Codex keep on this computer, found without reading any."""
+"""The sessions that Claude Code and Codex keep on this computer, found without reading them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.find import SessionFile
+from longjudge.sessions.formats import codex_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +35,8 @@ def discover_sessions() -> list[SessionFile]:
         (codex / "archived_sessions", _of_codex),
     ):
         for entry, facts in _files_below(folder, wanted, seen):
+            if wanted is _of_codex and codex_files.belongs_to_another(Path(entry)):
+                continue
             file = SessionFile(Path(entry), False, facts.st_size, facts.st_mtime)
             found.setdefault((facts.st_dev, facts.st_ino), file)
     return sorted(found.values(), key=lambda file: (-file.bytes, str(file.path)))

@@ -9,14 +9,20 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.sessions.values import is_array
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 WRAPPERS = ("events", "messages", "steps", "trajectory", "data", "items")
+
+_MESSAGES = "messages"
 
 TRAILING = "something follows the end of the document"
 
@@ -35,14 +41,30 @@ class Document:
     """Byte spans of the elements, the other entries around them, and what was wrong.
 
     `wrapper` is the name that the array stands under, empty where the array is the document, and
-    None where the document is one object that wraps nothing.
+    None where the document is one object that wraps nothing. `entries` holds the span of each
+    entry around the array, its name included.
     """
 
     starts: array[int] = field(default_factory=lambda: array("Q"))
     ends: array[int] = field(default_factory=lambda: array("Q"))
     around: dict[str, object] = field(default_factory=dict[str, object])
+    entries: dict[str, tuple[int, int]] = field(default_factory=dict[str, "tuple[int, int]"])
     wrapper: str | None = ""
     fault: str | None = None
+
+    def with_entries(self, before: Sequence[str], after: Sequence[str]) -> Document:
+        """The document with entries beside its messages for further elements around them."""
+        if self.wrapper != _MESSAGES:
+            return self
+        ahead = [self.entries[name] for name in before if name in self.entries][:1]
+        behind = [self.entries[name] for name in after if name in self.entries][:1]
+        if not ahead and not behind:
+            return self
+        starts = array("Q", [start for start, _ in ahead]) + self.starts
+        ends = array("Q", [end for _, end in ahead]) + self.ends
+        starts.extend(start for start, _ in behind)
+        ends.extend(end for _, end in behind)
+        return replace(self, starts=starts, ends=ends)
 
 
 def read_document(data: bytes) -> Document | None:
@@ -89,6 +111,7 @@ def _wrapped(data: bytes, start: int) -> Document | None:
     text = data.decode("latin-1")
     document: Document | None = None
     around: dict[str, object] = {}
+    entries: dict[str, tuple[int, int]] = {}
     trailing: str | None = None
     position = start + 1
     try:
@@ -96,6 +119,7 @@ def _wrapped(data: bytes, start: int) -> Document | None:
             position = _after_space(text, position)
             if text[position : position + 1] == "}":
                 break
+            named = position
             key, position = _patient.raw_decode(text, position)
             position = _after_space(text, position)
             if text[position : position + 1] != ":" or not isinstance(key, str):
@@ -112,7 +136,9 @@ def _wrapped(data: bytes, start: int) -> Document | None:
                     trailing = f"a second list, `{key}`, was left out"
                 # Bodies beside the array are not needed, and garbled strings must not be shown.
                 small = position - begin <= _SMALL
-                around[str(key)] = _plain(data[begin:position]) if small else type(value).__name__
+                if value:
+                    entries[key] = (named, position)
+                around[key] = _plain(data[begin:position]) if small else type(value).__name__
             position = _after_space(text, position)
             if text[position : position + 1] == ",":
                 position += 1
@@ -129,6 +155,7 @@ def _wrapped(data: bytes, start: int) -> Document | None:
             document = Document(array("Q", [start]), array("Q", [position + 1]), wrapper=None)
         document.fault = document.fault or trailing
     document.around = around
+    document.entries = entries
     return document
 
 

@@ -7,6 +7,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.formats import codex_files
 from longjudge.sessions.subagents import SUBAGENTS, belongs_to_another
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ class SessionFile:
     bytes: int
     modified: float = 0.0
     session: str | None = None
+
+    def __hash__(self) -> int:
+        # A path takes long to hash, and size and time tell files apart as well.
+        return hash((self.bytes, self.modified, self.session))
 
 
 def find_sessions(paths: Sequence[Path]) -> list[SessionFile]:
@@ -59,6 +64,8 @@ def find_sessions(paths: Sequence[Path]) -> list[SessionFile]:
         if path.is_dir():
             for file, facts in _files_below(path, seen):
                 if _in_sessions_folder(file, path) and belongs_to_another(file):
+                    continue
+                if codex_files.belongs_to_another(file):
                     continue
                 key = (facts.st_dev, facts.st_ino)
                 listed = SessionFile(file, False, facts.st_size, facts.st_mtime)

@@ -134,6 +134,10 @@ class Gathering:
             rows = self._sessions[key] = SessionRows()
         return rows
 
+    def drop(self, key: str) -> None:
+        """Forget the session that goes by a key."""
+        self._sessions.pop(key, None)
+
     def sessions(self) -> list[SessionRows]:
         """The sessions that hold an event, in the order of their first one."""
         return [rows for rows in self._sessions.values() if len(rows)]

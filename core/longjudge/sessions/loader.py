@@ -1,4 +1,4 @@
-"""From a path, or from events in memory, to a Session.
+"""From a path to the sessions in the file.
 
 Loading blocks, so callers run it in a thread. It works in slices of about 1 MB, between which it
 tells its progress and may be stopped, and no step holds the interpreter for a whole JSONL file.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import os
 from array import array
-from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from longjudge.errors import CopiedSessionError, LoadCancelledError, NotASessionError, SessionError
+from longjudge.errors import (
+    CopiedSessionError,
+    LoadCancelledError,
+    NotASessionError,
+    SessionError,
+    SeveralSessionsError,
+)
 from longjudge.sessions.companions import Companions
 from longjudge.sessions.documents import Document, read_document
-from longjudge.sessions.formats import GENERIC
 from longjudge.sessions.gather import Gathering
 from longjudge.sessions.lines import (
     BLOCK_BYTES,
@@ -25,12 +29,15 @@ from longjudge.sessions.lines import (
     read_range,
     unfinished_line,
 )
-from longjudge.sessions.model import Session
+from longjudge.sessions.model import Session, short_title
 from longjudge.sessions.notes import Notes
-from longjudge.sessions.plain import event_json
-from longjudge.sessions.recognise import HEAD_RECORDS, recognise, refuse_by_first_bytes
-from longjudge.sessions.records import NOT_JSON, parse_line
-from longjudge.sessions.sources import FilePart, FileSource, MemorySource
+from longjudge.sessions.recognise import (
+    HEAD_RECORDS,
+    recognise,
+    refuse_by_first_bytes,
+)
+from longjudge.sessions.records import NOT_JSON, parse_line, wrap_array
+from longjudge.sessions.sources import FilePart, FileSource
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -109,44 +116,10 @@ def choose_session(sessions: list[Session], wanted: str | None) -> Session:
         each.close()
     ids = ", ".join(each.id for each in sessions[:5]) + (", …" if len(sessions) > 5 else "")
     if wanted is None:
-        raise SessionError(
+        raise SeveralSessionsError(
             f"{name}: holds {len(sessions)} sessions; choose one with --session: {ids}"
         )
     raise SessionError(f"{name}: no session {clean_line(wanted, 80)} in it; it holds: {ids}")
-
-
-def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
-    """Make a session of a generic event list that is in memory.
-
-    Values that are no JSON are rendered the same way in every process. An empty list is a
-    session without events.
-
-    Raises:
-        NotASessionError: there are objects, but none of them is an event.
-    """
-    records = [event_json(event) for event in events]
-    notes = Notes()
-    gathering = Gathering(notes)
-    reading = GENERIC.readings()[0].start(gathering, notes, base=0, unfinished=None)
-    reading.read(records, 0)
-    reading.finish()
-    rows = gathering.session()
-    if records and not len(rows):
-        raise NotASessionError(f"no event among {len(records)} objects; give each a kind and text")
-    index, facts = rows.finish(), rows.facts
-    return Session(
-        path=None,
-        format=GENERIC.name,
-        id=f"events-{sha256(index.digests).hexdigest()[:12]}",
-        title=_title(facts.title) or "events",
-        bytes=sum(map(len, records)),
-        index=index,
-        source=MemorySource(GENERIC, records),
-        started=facts.started,
-        ended=facts.ended,
-        skipped_lines=reading.skipped,
-        diagnostics=notes.diagnostics(),
-    )
 
 
 class _FileLoad:
@@ -177,6 +150,7 @@ class _FileLoad:
             spans, data = document
             head = self._head([(0, _elements(data, spans, 0, HEAD_RECORDS))])
             format_ = recognise(head, spans.around)
+            spans = spans.with_entries(format_.before, format_.after)
             return self._index(format_, spans.starts, spans.ends, spans, data)
         head = self._head(read_line_blocks(self._descriptor, lines))
         return self._index(recognise(head), None, lines, None, b"")
@@ -214,21 +188,25 @@ class _FileLoad:
         else:
             return ""
         inside = line[1:].lstrip()[:1]
-        if line.startswith(b"["):
-            return "array" if inside in (b"", b"{", b"]") else ""
-        if not line.startswith(b"{"):
+        if not line.startswith((b"[", b"{")):
             return ""
         rest = read_range(self._descriptor, end, min(self._size, end + _FIRST_BYTES)).strip()
+        last = read_range(self._descriptor, max(start, end - _FIRST_BYTES), end).rstrip()[-1:]
+        if line.startswith(b"["):
+            # An array a line: each is a conversation.
+            if last == b"]" and rest.startswith(b"["):
+                return ""
+            return "array" if inside in (b"", b"{", b"]", b"[") else ""
         if not rest:
             return "line"
-        return "object" if not inside else ""
+        return "object" if not inside or last in (b"[", b"{", b",", b":") else ""
 
     def _head(self, blocks: Blocks) -> list[dict[str, object]]:
         head: list[dict[str, object]] = []
         seen = 0
         for _, lines in blocks:
             for line in lines:
-                head += parse_line(line).objects
+                head += parse_line(wrap_array(line)).objects
                 seen += len(line)
                 if len(head) >= HEAD_RECORDS or seen > _HEAD_BYTES:
                     return head[:HEAD_RECORDS]
@@ -321,7 +299,7 @@ class _FileLoad:
                     path=self._path,
                     format=parts[0].format.name,
                     id=_distinct(clean_line(facts.id or around_id or fallback, 200), names),
-                    title=_title(title or facts.title or around_title)
+                    title=short_title(title or facts.title or around_title)
                     or clean_line(self._path.name),
                     bytes=sum(part.size for part in parts),
                     index=rows.finish(),
@@ -380,10 +358,6 @@ def _entry(around: Mapping[str, object], *keys: str) -> str | None:
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
             return str(value)
     return None
-
-
-def _title(text: str | None) -> str:
-    return clean_line(" ".join((text or "")[:400].split()), 200)
 
 
 def _no_event(notes: Notes) -> str:

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import SessionError
-from longjudge.text import without_surrogates
+from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +96,11 @@ def tokens_of(chars: int, utf8_bytes: int) -> int:
     three bytes; within about 15 % of the estimate in `tokens.py` on agent sessions.
     """
     return (25 * chars + 18 * (utf8_bytes - chars)) // 60 + 1
+
+
+def short_title(text: str | None) -> str:
+    """A title in one line that is safe to show, empty where there is none."""
+    return clean_line(" ".join((text or "")[:400].split()), 200)
 
 
 class Severity(StrEnum):

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 HEAD_RECORDS = 50
 _ENOUGH = 0.8
 _SOME = 0.2
-_READABLE = "longjudge reads Claude Code transcripts (JSONL) and generic event lists (JSON, JSONL)"
+_READABLE = (
+    "longjudge reads Claude Code transcripts and Codex rollouts (JSONL), lists of OpenAI and"
+    " Anthropic messages, and generic event lists (JSON, JSONL)"
+)
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gzip-compressed data; unpack it first (gunzip)"),
@@ -77,7 +80,6 @@ def _is_stream_json(record: Record) -> bool:
 
 # What a record of a format that is not read yet gives away; the first match names it.
 _NOT_READ_YET: tuple[tuple[str, Callable[[Record], bool]], ...] = (
-    ("a Codex rollout", lambda r: is_object(r.get("payload")) and "type" in r),
     ("a Kimi session", _type_starts("turn.prompt", "context.append")),
     ("Codex exec output", _type_starts("thread.started", "turn.started", "item.")),
     ("Claude stream-json output", _is_stream_json),
@@ -89,6 +91,8 @@ _NOT_READ_YET: tuple[tuple[str, Callable[[Record], bool]], ...] = (
     ("an OpenCode storage file", _has("sessionID", "messageID")),
     ("an ATIF trajectory", lambda r: str(r.get("schema_version")).startswith("ATIF")),
     ("a mini-swe-agent trajectory", _has("trajectory_format")),
+    ("a mini-swe-agent trajectory", lambda r: _inside(r, "info", "mini_version")),
+    ("a mini-swe-agent trajectory", lambda r: "```mswea_bash_" in str(r.get("content"))),
     ("a SWE-agent trajectory", _has("trajectory", "history")),
     ("an OpenHands trajectory", lambda r: "source" in r and ("action" in r or "observation" in r)),
     ("an OpenHands trajectory", lambda r: str(r.get("kind")).endswith("Event") and "source" in r),
@@ -103,12 +107,27 @@ _NOT_READ_YET: tuple[tuple[str, Callable[[Record], bool]], ...] = (
     ("a ShareGPT conversation", _has("conversations")),
     ("a ChatGPT export", _has("mapping", "current_node")),
     ("LangChain messages", lambda r: "lc" in r or is_object(r.get("kwargs"))),
-    ("Vercel AI messages", lambda r: is_array(r.get("parts"))),
+    ("Vercel AI messages", lambda r: is_array(r.get("parts")) or _has_vercel_block(r)),
+    ("an Amp thread", lambda r: "v" in r and str(r.get("id")).startswith("T-")),
+    ("an HTTP archive (HAR)", lambda r: _inside(r, "log", "entries")),
     (
         "the transcript of another agent (a message inside each record)",
         lambda r: "kind" not in r and _wraps_message(r),
     ),
 )
+
+
+def _inside(record: Record, name: str, key: str) -> bool:
+    value = record.get(name)
+    return is_object(value) and key in value
+
+
+def _has_vercel_block(record: Record) -> bool:
+    content = record.get("content")
+    blocks = content if is_array(content) else []
+    return any(
+        is_object(block) and block.get("type") in ("tool-call", "tool-result") for block in blocks
+    )
 
 
 def _wraps_message(record: Record) -> bool:
@@ -143,6 +162,21 @@ def recognise(
             f" {nearest[1].name}, the others do not; split the file by format"
         )
     raise NotASessionError(f"no session: {describe_head(head)}; {_READABLE}")
+
+
+def recognise_in_memory(
+    items: Sequence[Record], head: Sequence[dict[str, object]]
+) -> SessionFormat:
+    """Choose the generic event list, or a list of messages where all of it surely is one.
+
+    `head` holds the first items as the JSON that they become.
+    """
+    if not any("role" in item for item in items):
+        return GENERIC
+    if any("kind" in item or not ("role" in item or "type" in item) for item in items):
+        return GENERIC
+    scored = _scores(MESSAGE_LISTS, head, None)
+    return next((format_ for score, format_ in scored if score == 1.0), GENERIC)
 
 
 def _scores(

@@ -67,6 +67,13 @@ def parse_line(line: bytes) -> LineObjects:
     return LineObjects(objects, tuple(oddities), fault)
 
 
+def wrap_array(line: bytes) -> bytes:
+    """A line that is an array of objects, as an object that holds them as its messages."""
+    if line.startswith(b"[") and line[1:].lstrip().startswith(b"{"):
+        return b'{"messages":' + line.rstrip(b"\r\n") + b"}"
+    return line
+
+
 def _values(text: str) -> tuple[list[object], str | None]:
     values: list[object] = []
     fault: str | None = None

@@ -8,19 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.formats.anthropic_messages import AnthropicMessages
 from longjudge.sessions.formats.claude_code import ClaudeCode
+from longjudge.sessions.formats.cline import Cline
+from longjudge.sessions.formats.codex import Codex
 from longjudge.sessions.formats.generic import GenericEvents
+from longjudge.sessions.formats.openai_chat import OpenAIChat
+from longjudge.sessions.formats.openai_responses import OpenAIResponses
 
 if TYPE_CHECKING:
     from longjudge.sessions.formats.base import SessionFormat
 
 CLAUDE_CODE = ClaudeCode()
+CODEX = Codex()
 GENERIC = GenericEvents()
 
-ENVELOPED: tuple[SessionFormat, ...] = (CLAUDE_CODE,)
+ENVELOPED: tuple[SessionFormat, ...] = (CODEX, CLAUDE_CODE)
 """Formats whose records say by their envelope what they are."""
 
-MESSAGE_LISTS: tuple[SessionFormat, ...] = ()
+MESSAGE_LISTS: tuple[SessionFormat, ...] = (
+    Cline(),
+    AnthropicMessages(),
+    OpenAIResponses(),
+    OpenAIChat(),
+)
 """Lists of messages as the models' interfaces take them: whatever has no envelope of its own."""
 
 FORMATS: tuple[SessionFormat, ...] = (*ENVELOPED, *MESSAGE_LISTS, GENERIC)

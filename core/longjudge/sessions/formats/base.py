@@ -40,9 +40,15 @@ class Reading(Protocol):
 
 
 class SessionFormat(Protocol):
-    """What the loader knows of a format."""
+    """What the loader knows of a format.
+
+    `before` and `after` name the entries of a document beside its messages that are records of
+    the session too, ahead of the messages or behind them.
+    """
 
     name: str
+    before: Sequence[str]
+    after: Sequence[str]
 
     def fits(self, record: dict[str, object]) -> bool:
         """Whether a record looks like one of this format."""
@@ -119,6 +125,8 @@ class Format(ABC, Generic[R]):
     """A format over decoded records of type `R`."""
 
     name: str
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
 
     @abstractmethod
     def fits(self, record: dict[str, object]) -> bool:

@@ -80,9 +80,7 @@ _BODY_KEYS: dict[EventKind, tuple[str, ...]] = {
     EventKind.ERROR: (*_TEXT_KEYS, "error", *_OUTPUT_KEYS),
 }
 _CALLS_INSIDE = ("tool_calls", "toolCalls", "function_call")
-_CALL_BLOCKS = re.compile(
-    r"tool_?use|tool_?result|tool_?call|function_?call|functionResponse", re.I
-)
+_CALL_BLOCKS = re.compile(r"tool[_-]?(?:use|result|call)|function_?call|functionResponse", re.I)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _decode = msgspec.json.Decoder(dict[str, object]).decode
@@ -315,10 +313,12 @@ def _refuse_message_list(record: Record) -> None:
     content = record.get("content")
     blocks = content if is_array(content) else []
     inside = any(
-        is_object(block) and _CALL_BLOCKS.search(str(block.get("type"))) for block in blocks
+        is_object(block)
+        and (_CALL_BLOCKS.search(str(block.get("type"))) or any(map(_CALL_BLOCKS.match, block)))
+        for block in blocks
     )
     if inside or any(record.get(key) for key in _CALLS_INSIDE):
         raise NotASessionError(
-            "a list of model messages (with tool calls inside the messages), which is not read yet;"
+            "a list of model messages with tool calls inside, in a form that is not read yet;"
             " convert it to the generic event list"
         )
