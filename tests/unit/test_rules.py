@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longjudge.errors import RubricError
@@ -421,6 +421,7 @@ def test_every_finding_quotes_its_event_word_for_word(steps):
 
 
 @given(STEPS)
+@example([("call Bash", "rm -rf '")])
 async def test_the_offline_judge_answers_as_a_model_would(steps):
     events = events_of(*steps)
     rubric = load_rubric("chunks")

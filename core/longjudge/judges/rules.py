@@ -111,4 +111,4 @@ def _body(event: QuestionEvent) -> int:
 
 def _finding(criterion: str, event: QuestionEvent, start: int, end: int, note: str) -> Finding:
     quote = event.text[start : min(end, start + MAX_RULE_QUOTE)].strip()
-    return Finding(criterion, clean_line(note), event.number, quote)
+    return Finding(criterion, " ".join(clean_line(note).split()), event.number, quote)
