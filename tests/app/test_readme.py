@@ -1,16 +1,29 @@
-"""The README's table of keys is the app's own definition of them."""
+"""The README's tables of keys are the app's own definition of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from longjudge_tui.commands import COMMANDS
+import pytest
+
+from longjudge_tui.commands import COMMANDS, Scope
 
 README = Path(__file__).parents[2] / "README.md"
+PLACES = {
+    "### The library": (Scope.LIBRARY,),
+    "### The workbench": (Scope.SCREEN,),
+    "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.APP),
+}
 
 
-def test_the_readme_lists_every_key_as_the_app_defines_it() -> None:
+@pytest.mark.parametrize("heading", PLACES)
+def test_the_readme_lists_every_key_as_the_app_defines_it(heading: str) -> None:
     lines = README.read_text(encoding="utf-8").splitlines()
-    start = lines.index("| key | does |") + 2
+    start = lines.index("| key | does |", lines.index(heading)) + 2
     rows = lines[start : lines.index("", start)]
-    assert rows == [f"| `{command.shown}` | {command.help} |" for command in COMMANDS]
+    here = [command for command in COMMANDS if command.scope in PLACES[heading]]
+    assert rows == [f"| `{command.shown}` | {command.help} |" for command in here]
+
+
+def test_every_key_has_its_place_in_the_readme() -> None:
+    assert {scope for scopes in PLACES.values() for scope in scopes} == set(Scope)
