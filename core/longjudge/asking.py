@@ -2,7 +2,8 @@
 
 Each question is a task of its own, so that it can be cut off while its worker lives on: a worker
 that has an answer always commits it. Equal chunks follow the first of them; a chunk that another
-judgment of this process is asking waits for that answer and holds no worker meanwhile.
+judgment of this process is asking waits for that answer and holds no worker meanwhile. A budget
+that has no room for the next question ends what is not in flight, and nothing else.
 """
 
 from __future__ import annotations
@@ -12,23 +13,29 @@ import contextlib
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from longjudge.budget import Purse
+from longjudge.crew import Crew
+from longjudge.equals import Equals
 from longjudge.errors import LongjudgeError
 from longjudge.judges.base import Again, Answer, AskError, Usage
 from longjudge.judges.reply import BadReply, read_reply
 from longjudge.judges.rules import has_problems
+from longjudge.keeping import COMMIT_SECONDS, Keeper
 from longjudge.prices import cost_usd
 from longjudge.prompt import build_question
-from longjudge.retries import BAD_REPLIES, MORE_TOKENS, RetryCount, RetryPolicy
+from longjudge.retries import BAD_REPLIES, MAX_TOKENS, MORE_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule
+from longjudge.sharing import Sharing
 from longjudge.states import ChunkState, GapReason
-from longjudge.store import KeptVerdict, Provenance, StoreWriteError
-from longjudge.updates import Stopping, StoreFailed
+from longjudge.store import KeptVerdict
+from longjudge.updates import Stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from longjudge.board import Board
-    from longjudge.flights import Flight, Flights
+    from longjudge.budget import Budget, Reservation
+    from longjudge.flights import Flights
     from longjudge.judges.base import Judge, Question
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
@@ -37,12 +44,6 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 1.0
 """How long answers on their way may still arrive after a stop."""
-
-COMMIT_SECONDS = 1.0
-"""How long an answer may still wait for the store after that."""
-
-STAGGER_SECONDS = 0.015
-"""Each four workers start this much after the four before, so that no burst blocks the loop."""
 
 
 class StopCause(Enum):
@@ -54,7 +55,11 @@ class StopCause(Enum):
 
 
 class Asking:
-    """Asks about the chunks of a board that the store could not answer."""
+    """Asks about the chunks of a board that the store could not answer.
+
+    `upper_price(position, max_tokens)` is the most that a question may cost, for the budget. With
+    `fresh` only answers to questions that are on their way, or still to come, count.
+    """
 
     def __init__(
         self,
@@ -66,31 +71,44 @@ class Asking:
         store: Store,
         flights: Flights,
         listener: Listener,
+        budget: Budget | None = None,
+        upper_price: Callable[[int, int], float | None] = lambda position, max_tokens: None,
+        fresh: bool = False,
     ) -> None:
         self.stop_cause: StopCause | None = None
         self.fatal_error: str | None = None
         self.failure: LongjudgeError | None = None
-        self.store_error = store.write_error
         self._board = board
         self._keys = keys
         self._rubric = rubric
         self._judge = judge
-        self._store = store
+        self._keeper = Keeper(store, judge, rubric, listener)
+        self._purse = Purse(budget, upper_price)
+        self._budget_ended = False
+        self._sharing = Sharing(keys, flights, fresh=fresh)
         self._listener = listener
         self._over = asyncio.Event()
         self._schedule = Schedule(())
-        self._twins: dict[int, list[int]] = {}
+        self._equals = Equals(keys)
         self._questions: dict[int, asyncio.Task[Answer]] = {}
-        self._flights = flights
-        self._departed: dict[str, int] = {}
         self._waiting: set[int] = set()
         self._borrowed: dict[int, KeptVerdict] = {}
         self._cancelled: set[int] = set()
+        self._settling: set[int] = set()
         self._retries: dict[int, RetryCount] = {}
+        self._troubles: dict[int, tuple[GapReason, str]] = {}
         self._policy = RetryPolicy()
-        self._commits: set[asyncio.Timeout] = set()
-        self._commits_bounded = False
-        self._workers = 0
+        self._crew = Crew(self._work, left=self._over.set)
+
+    @property
+    def store_error(self) -> str | None:
+        """Why nothing is kept, None while everything is."""
+        return self._keeper.store_error
+
+    @property
+    def budget_ended(self) -> bool:
+        """Whether the budget kept chunks from being asked."""
+        return self._budget_ended
 
     def stop(self, cause: StopCause) -> None:
         """Start nothing new; the first cause counts, and a later call changes nothing."""
@@ -101,8 +119,10 @@ class Asking:
             self._listener(Stopping(cause.name.lower()))
 
     def cancel(self, position: int) -> bool:
-        """End one chunk as a gap; False where it has ended already."""
+        """End one chunk as a gap; False where it has ended already, or its verdict is here."""
         if position >= len(self._keys) or self._board.ended(position):
+            return False
+        if position in self._settling:
             return False
         self._cancelled.add(position)
         if question := self._questions.get(position):
@@ -116,6 +136,46 @@ class Asking:
             self._end(position, GapReason.CANCELLED)
         return True
 
+    def ask_again(self, position: int) -> list[int]:
+        """Ask about a gap once more, and about the gaps equal to it; those that open again.
+
+        None of them where the chunk is no gap, or no question can follow any more.
+        """
+        if self._over.is_set() or self._budget_ended or position >= len(self._keys):
+            return []
+        chunks = self._board.chunks
+        if chunks[position].state is not ChunkState.GAP:
+            return []
+        equal = self._equals.equal_to(position)
+        judged = next((record for each in equal if (record := chunks[each]).kept), None)
+        opened: list[int] = []
+        for gap in equal:
+            # A listener that acts on one of these may have ended or opened another meanwhile.
+            if chunks[gap].state is not ChunkState.GAP:
+                continue
+            self._retries.pop(gap, None)
+            self._troubles.pop(gap, None)
+            self._cancelled.discard(gap)
+            opened.append(gap)
+            if judged is None and self._crew.at_work and self._equals.join(gap):
+                self._schedule.add(gap)
+            self._board.reopened(gap)
+            if judged is not None and judged.kept is not None and not self._board.ended(gap):
+                self._board.judged(gap, judged.kept, from_cache=True, stored=judged.stored)
+        self._crew.fill_up(len(self._schedule))
+        return opened
+
+    def set_concurrency(self, concurrency: int) -> None:
+        """Start more workers at once, or let surplus ones leave after their current call."""
+        self._crew.concurrency = concurrency
+        if not self._over.is_set():
+            self._crew.fill_up(len(self._schedule))
+        self._schedule.wake()
+
+    def close(self) -> None:
+        """Ask about nothing any more; called when whatever was to be asked has been."""
+        self._over.set()
+
     async def run(self, settings: Settings) -> None:
         """Ask until every chunk has ended or a stop is through.
 
@@ -125,35 +185,29 @@ class Asking:
         Raises:
             CredentialError: there is nothing to authenticate with; nothing was asked.
         """
-        everything_ended = all(map(self._board.ended, range(len(self._keys))))
-        if everything_ended or self.stop_cause is not None:
+        first = next(iter(self._open_chunks()), None)
+        if first is None or self.stop_cause is not None:
+            return
+        if self._purse.refuses(first, MAX_TOKENS):
+            self._stop_at_budget()
             return
         await self._judge.prepare()
         # What was cancelled meanwhile leads no others.
-        leaders = self._group_equal()
+        leaders = [position for position in self._open_chunks() if self._equals.join(position)]
         if not leaders or self.stop_cause is not None:
             return
         self._schedule = Schedule(leaders)
-        self._workers = min(settings.concurrency, len(leaders))
+        self._crew.concurrency = settings.concurrency
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._watch(settings.time_limit))
-                for number in range(self._workers):
-                    group.create_task(self._work(number))
+                self._crew.begin(group, len(leaders))
         finally:
-            for key in self._departed:
-                self._flights.arrive(key, None)
-            self._departed.clear()
+            self._crew.end()
+            self._sharing.land_all()
 
-    def _group_equal(self) -> list[int]:
-        """The chunks to ask, the first of each set of equal ones; the others follow it."""
-        leaders: dict[str, int] = {}
-        for position, key in enumerate(self._keys):
-            if not self._board.ended(position):
-                leader = leaders.setdefault(key, position)
-                if leader != position:
-                    self._twins.setdefault(leader, []).append(position)
-        return list(leaders.values())
+    def _open_chunks(self) -> Iterator[int]:
+        return (i for i in range(len(self._keys)) if not self._board.ended(i))
 
     async def _watch(self, time_limit: float) -> None:
         """Wait for the end, the limit or a stop; after a stop, give the grace and cut off."""
@@ -169,80 +223,77 @@ class Asking:
         for question in self._questions.values():
             question.cancel()
         # A store that another process holds must not keep a stopped judgment from its end.
-        self._commits_bounded = True
-        soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
-        for bound in self._commits:
-            bound.reschedule(soon)
+        self._keeper.bound()
 
-    async def _work(self, number: int) -> None:
+    async def _work(self) -> None:
         try:
-            if number >= 4:
-                await asyncio.sleep(number // 4 * STAGGER_SECONDS)
-            while (position := await self._schedule.take()) is not None:
+            while (position := await self._schedule.take(self._crew.wanted)) is not None:
                 if await self._take_up(position):
                     self._schedule.finish()
         except LongjudgeError as error:
             self.failure = self.failure or error
             self.stop(StopCause.FATAL)
-        finally:
-            self._workers -= 1
-            if not self._workers:
-                self._over.set()
 
     async def _take_up(self, position: int) -> bool:
         """Do the next thing about a chunk; whether the schedule is done with it."""
-        key = self._keys[position]
         if self._board.ended(position):
             return True
         if borrowed := self._borrowed.pop(position, None):
             await self._settle(position, borrowed, Usage(), 0.0, from_cache=True)
             return True
-        if key not in self._departed:
-            if flight := self._flights.depart(key):
-                self._wait_for(position, flight)
-                return False
-            self._departed[key] = position
+        if not self._sharing.depart(position, self._flight_arrived):
+            self._waiting.add(position)
+            self._board.waiting(position)
+            return False
         question = build_question(self._board.session, self._board.plan, position, self._rubric)
-        answer = await self._ask(position, question)
-        if answer is None:
-            return self._board.ended(position)
-        return await self._understand(position, question, answer)
-
-    def _wait_for(self, position: int, flight: Flight) -> None:
-        """Let another judgment's answer bring the chunk back; it may come on any thread."""
-        self._board.waiting(position)
-        self._waiting.add(position)
-        loop = asyncio.get_running_loop()
-
-        def arrived(flight: Flight) -> None:
-            # This judgment, and its loop with it, may be over by then.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._flight_arrived, position, flight.result())
-
-        flight.add_done_callback(arrived)
+        count = self._retries.setdefault(position, RetryCount())
+        reservation = self._purse.reserve(position, count.max_tokens, self._schedule.wake)
+        if reservation is None:
+            if self._purse.is_empty:
+                self._end_unasked(position)
+                return True
+            # What is on its way may cost less than it was taken for.
+            self._schedule.hold(position)
+            return False
+        try:
+            answer = await self._ask(position, question, reservation)
+        except AskError as error:
+            return self._no_answer(position, error)
+        return answer is None or await self._understand(position, question, answer)
 
     def _flight_arrived(self, position: int, kept: KeptVerdict | None) -> None:
         """Another judgment's question is over: take its verdict, or ask after all."""
         if position not in self._waiting:
             return
         self._waiting.discard(position)
+        self._schedule.put_back(position)
         if kept is not None:
             self._borrowed[position] = kept
         else:
             self._board.queued(position)
-        self._schedule.put_back(position)
 
-    async def _ask(self, position: int, question: Question) -> Answer | None:
-        """Send one question; None where no answer came and what follows is decided."""
+    async def _ask(
+        self, position: int, question: Question, reservation: Reservation
+    ) -> Answer | None:
+        """Send one question; None where it was cut off and the chunk has ended.
+
+        Raises:
+            AskError: no answer came.
+        """
         count = self._retries.setdefault(position, RetryCount())
+        # Nobody knows what an answer costs that did not arrive.
+        paid: float | None = None
         self._board.started(position)
         asked = asyncio.ensure_future(self._judge.ask(question, max_tokens=count.max_tokens))
         self._questions[position] = asked
         try:
-            return await asked
+            answer = await asked
+            paid = self._cost(answer)
+            return answer
         except AskError as error:
             self._board.spent.calls_without_reply += not error.replied
-            self._no_answer(position, error, count)
+            paid = 0.0 if error.replied else None
+            raise
         except asyncio.CancelledError:
             worker = asyncio.current_task()
             if worker is not None and worker.cancelling():
@@ -256,6 +307,7 @@ class Asking:
         finally:
             self._questions.pop(position, None)
             self._board.stopped(position)
+            self._purse.settle(reservation, paid)
         return None
 
     async def _keep_late(self, position: int, question: Question, answer: Answer) -> None:
@@ -264,26 +316,41 @@ class Asking:
             async with asyncio.timeout(COMMIT_SECONDS):
                 await self._understand(position, question, answer)
 
-    def _no_answer(self, position: int, error: AskError, count: RetryCount) -> None:
+    def _no_answer(self, position: int, error: AskError) -> bool:
+        """Ask again later or give up; whether the schedule is done with the chunk."""
         now = asyncio.get_running_loop().time()
         if position in self._cancelled:
             self._end(position, GapReason.CANCELLED, error.message)
-            return
+            return True
         if error.again is Again.END:
             self.fatal_error = self.fatal_error or error.message
             self.stop(StopCause.FATAL)
-        wait = self._policy.next_wait(error, count, now)
+        wait = self._policy.next_wait(error, self._retries[position], now)
         if wait is None:
             self._end(position, error.reason, error.message)
-            return
+            return True
         if error.again is Again.WHEN_TOLD:
             self._schedule.pause(now + wait)
-        self._board.retrying(position, wait, error.message)
-        self._schedule.put_back(position, now + wait)
+        return self._again(position, wait, error.reason, error.message)
+
+    def _again(self, position: int, wait: float, reason: GapReason, problem: str) -> bool:
+        """Put the chunk back where the budget lets it be asked once more; else it ends, True."""
+        self._troubles[position] = reason, problem
+        stopping = self.stop_cause is not None
+        if not stopping and self._purse.refuses(position, self._retries[position].max_tokens):
+            self._end_unasked(position)
+            return True
+        # First put back, then told: a listener may cancel the chunk at once.
+        self._schedule.put_back(position, asyncio.get_running_loop().time() + wait)
+        self._board.retrying(position, wait, problem)
+        return False
+
+    def _cost(self, answer: Answer) -> float | None:
+        return cost_usd(self._judge.model, answer.usage, self._judge.price)
 
     async def _understand(self, position: int, question: Question, answer: Answer) -> bool:
         """Read an answer that was paid for; whether the schedule is done with the chunk."""
-        cost = cost_usd(self._judge.model, answer.usage)
+        cost = self._cost(answer)
         self._board.spent.add(answer.usage, cost)
         self._board.chunks[position].raw_reply = answer.text
         verdict = read_reply(answer, self._rubric)
@@ -308,9 +375,7 @@ class Asking:
         else:
             if reply.reason is GapReason.TRUNCATED:
                 count.max_tokens = MORE_TOKENS
-            self._board.retrying(position, 0.0, reply.detail)
-            self._schedule.put_back(position)
-            return False
+            return self._again(position, 0.0, reply.reason, reply.detail)
         return True
 
     async def _settle(
@@ -323,61 +388,70 @@ class Asking:
         from_cache: bool,
     ) -> None:
         """Commit a verdict, then show it, on the chunk and on those equal to it."""
-        key = self._keys[position]
-        judge, rubric = self._judge, self._rubric
-        provenance = Provenance(
-            judge.model, judge.endpoint, rubric.name, rubric.version, usage, cost
-        )
-        soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
-        bound = asyncio.timeout_at(soon if self._commits_bounded else None)
-        self._commits.add(bound)
         stored = False
+        self._settling.add(position)
         try:
-            async with bound:
-                await self._store.keep(key, kept, provenance, replace=not from_cache)
-        except StoreWriteError as error:
-            self._not_kept(str(error))
-        except TimeoutError:
-            self._not_kept("the store did not take a verdict in time; another process holds it")
-        else:
-            stored = True
+            stored = await self._keeper.keep(
+                self._keys[position],
+                kept,
+                self._board.plan.digest(position),
+                usage,
+                cost,
+                replace=not from_cache,
+            )
         finally:
-            self._commits.discard(bound)
+            self._settling.discard(position)
             # Also where the caller was cancelled: the verdict is paid for, and on its way.
-            self._land(position, kept)
+            self._sharing.land(position, kept)
         if not self._board.ended(position):
             self._board.judged(position, kept, from_cache=from_cache, stored=stored)
-        for twin in self._twins.pop(position, []):
-            if not self._board.ended(twin):
-                self._board.judged(twin, kept, from_cache=True, stored=stored)
-
-    def _not_kept(self, problem: str) -> None:
-        if self.store_error is None:
-            self.store_error = problem
-            self._listener(StoreFailed(problem))
+        for follower in self._equals.release(position):
+            if not self._board.ended(follower):
+                self._board.judged(follower, kept, from_cache=True, stored=stored)
 
     def _end(self, position: int, reason: GapReason, problem: str = "") -> None:
         """End a chunk as a gap, and decide about those equal to it.
 
         A chunk cancelled by itself passes its place on; what went wrong with the question itself
-        would go wrong for its twins; a stop leaves them to be skipped.
+        would go wrong for its equals; a stop leaves them to be skipped.
         """
-        self._board.gap(position, reason, problem)
-        self._land(position, None)
-        twins = [twin for twin in self._twins.pop(position, []) if not self._board.ended(twin)]
-        if not twins or self.stop_cause is not None:
-            return
+        self._sharing.land(position, None)
+        followers = self._equals.release(position)
+        followers = [follower for follower in followers if not self._board.ended(follower)]
         if position in self._cancelled:
-            heir, *others = twins
-            self._twins[heir] = others
-            self._schedule.add(heir)
-        else:
-            for twin in twins:
-                self._board.gap(twin, reason, problem)
+            for follower in followers:
+                if self._equals.join(follower):
+                    self._schedule.add(follower)
+            followers = []
+        self._board.gap(position, reason, problem)
+        if self.stop_cause is not None:
+            return
+        for follower in followers:
+            if not self._board.ended(follower):
+                self._board.gap(follower, reason, problem)
 
-    def _land(self, position: int, kept: KeptVerdict | None) -> None:
-        key = self._keys[position]
-        # An equal chunk that only follows has no flight of its own to end.
-        if self._departed.get(key) == position:
-            del self._departed[key]
-            self._flights.arrive(key, kept)
+    def _end_unasked(self, position: int) -> None:
+        """End a chunk that the budget does not let be asked (again)."""
+        self._stop_at_budget()
+        if self._board.ended(position):
+            return
+        reason, problem = self._troubles.get(position, (GapReason.SKIPPED, ""))
+        self._sharing.land(position, None)
+        followers = self._equals.release(position)
+        self._board.gap(position, reason, problem)
+        for follower in followers:
+            if not self._board.ended(follower):
+                self._board.gap(follower, GapReason.SKIPPED)
+
+    def _stop_at_budget(self) -> None:
+        """Start nothing new: whatever is in flight is awaited, everything else ends here."""
+        if self._budget_ended:
+            return
+        self._budget_ended = True
+        if self.stop_cause is None:
+            self._listener(Stopping("budget"))
+        for position in self._schedule.drain():
+            if position in self._borrowed:
+                self._schedule.add(position)
+            else:
+                self._end_unasked(position)

@@ -91,6 +91,24 @@ class Board:
         """Nobody else answered; the chunk is asked after all."""
         self._move(position, ChunkState.QUEUED)
 
+    def reopened(self, position: int) -> None:
+        """A gap is asked again; what was wrong with it is forgotten."""
+        record = self.chunks[position]
+        record.reason, record.problem = None, ""
+        self._move(position, ChunkState.QUEUED)
+
+    def stays(self, position: int, earlier: ChunkRecord | None) -> None:
+        """The chunk is not asked: it ends as an earlier judgment left it, else as skipped."""
+        if earlier is None:
+            self.gap(position, GapReason.SKIPPED)
+        elif earlier.kept is not None:
+            self.judged(position, earlier.kept, from_cache=True, stored=earlier.stored)
+        else:
+            record = self.chunks[position]
+            record.attempts, record.seconds = earlier.attempts, earlier.seconds
+            record.raw_reply = earlier.raw_reply
+            self.gap(position, earlier.reason or GapReason.SKIPPED, earlier.problem)
+
     def retrying(self, position: int, wait: float, problem: str) -> None:
         """The chunk is asked again after `wait` seconds."""
         self.chunks[position].problem = problem

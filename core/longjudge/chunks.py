@@ -1,6 +1,7 @@
 """The chunk plan: where a session is cut, as a pure function of its index and one limit.
 
-Each thread is filled greedily; only an event larger than the limit is cut into pieces. A cut is
+The limit counts the events' texts, in characters or in the fixed token estimate of the index. Each
+thread is filled greedily; only an event larger than the limit is cut into pieces. A cut is
 moved back so that a call stays with its result, as long as the chunk keeps half of its size. Every
 decision looks only at events up to the one that did not fit, so a growing session changes the
 last chunk of a thread and no other.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, overload
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 DEFAULT_CHUNK_CHARS = 30_000
 MIN_CHUNK_CHARS = 200
 MAX_CHUNK_CHARS = 10_000_000
+MIN_CHUNK_TOKENS = 100
+MAX_CHUNK_TOKENS = 2_000_000
+
+_NO_CONTEXT = bytes(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,11 @@ class Piece:
     of: int
     start: int
     end: int
+
+    @property
+    def mark(self) -> bytes:
+        """What tells it from other pieces of its event in a digest."""
+        return f"[{self.start}:{self.end}]".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +76,53 @@ class Cuts:
     threads: array[int] = field(default_factory=lambda: array("I"))
     pieces: dict[int, Piece] = field(default_factory=dict[int, Piece])
 
-    def add(self, thread: int, first: int, last: int, piece: Piece | None = None) -> None:
-        """Append a chunk."""
-        if piece:
-            self.pieces[len(self.firsts)] = piece
-        self.firsts.append(first)
-        self.lasts.append(last)
-        self.threads.append(thread)
+    def add_pieces(self, thread: int, event: int, bounds: Sequence[int]) -> None:
+        """Append the pieces of one event, the `k`-th between two neighbours of `bounds`."""
+        of = len(bounds) - 1
+        for k in range(of):
+            self.pieces[len(self.firsts)] = Piece(k + 1, of, bounds[k], bounds[k + 1])
+            self.firsts.append(event)
+            self.lasts.append(event)
+            self.threads.append(thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a plan counts: the size of each event, the running total, and the most of a chunk."""
+
+    limit: int
+    by_tokens: bool
+    sizes: array[int]
+    prefix: array[int]
+
+    @classmethod
+    def of(cls, index: EventIndex, chunk_chars: int, chunk_tokens: int | None) -> Measure:
+        """Tokens where a limit in tokens is given, else characters.
+
+        Raises:
+            UsageError: the limit is out of range.
+        """
+        if chunk_tokens is None:
+            return cls(check_chunk_chars(chunk_chars), False, index.chars, index.prefix)
+        return cls(check_chunk_tokens(chunk_tokens), True, index.tokens, index.token_prefix)
+
+    def bounds(self, chars: int, size: int) -> Sequence[int]:
+        """Where an event of `chars` characters and `size`, over the limit, is cut into pieces."""
+        if not self.by_tokens:
+            return [*range(0, chars, self.limit), chars]
+        most = max(1, chars * self.limit // size)
+        of = -(-chars // most)
+        return [k * chars // of for k in range(of + 1)]
 
 
 class ChunkPlan(Sequence[Chunk]):
     """All chunks of a session under one limit; a chunk object is made when it is looked at."""
 
-    __slots__ = ("_firsts", "_index", "_lasts", "_pieces", "_threads", "chunk_chars")
+    __slots__ = ("_firsts", "_index", "_lasts", "_measure", "_pieces", "_threads")
 
-    def __init__(self, index: EventIndex, chunk_chars: int, cuts: Cuts) -> None:
+    def __init__(self, index: EventIndex, measure: Measure, cuts: Cuts) -> None:
         self._index = index
-        self.chunk_chars = chunk_chars
+        self._measure = measure
         self._firsts = cuts.firsts
         self._lasts = cuts.lasts
         self._threads = cuts.threads
@@ -109,6 +149,41 @@ class ChunkPlan(Sequence[Chunk]):
         return Chunk(number + 1, thread, first, last, chars, piece)
 
     @property
+    def limit(self) -> int:
+        """The most of a chunk, in characters or, `by_tokens`, in tokens of event text."""
+        return self._measure.limit
+
+    @property
+    def by_tokens(self) -> bool:
+        """Whether the limit counts tokens."""
+        return self._measure.by_tokens
+
+    def size(self, position: int) -> int:
+        """What of the limit a chunk takes, in its unit."""
+        first, last = self._firsts[position], self._lasts[position]
+        prefix = self._measure.prefix
+        whole = prefix[last + 1] - prefix[first]
+        piece = self._pieces.get(position)
+        if piece is None:
+            return whole
+        return -(-whole * (piece.end - piece.start) // self._index.chars[first])
+
+    def fill(self, position: int) -> float:
+        """How much of the limit a chunk takes, from 0 to 1."""
+        return self.size(position) / self._measure.limit
+
+    def extents(self) -> tuple[list[int], list[int]]:
+        """Characters and number of events of every chunk, without making chunk objects."""
+        prefix, lasts = self._index.prefix, self._lasts
+        chars = [
+            prefix[last + 1] - prefix[first]
+            for first, last in zip(self._firsts, lasts, strict=True)
+        ]
+        for position, piece in self._pieces.items():
+            chars[position] = piece.end - piece.start
+        return chars, [last - first + 1 for first, last in zip(self._firsts, lasts, strict=True)]
+
+    @property
     def total_chars(self) -> int:
         """Characters of event text in all chunks: those of the session."""
         return self._index.total_chars
@@ -129,9 +204,9 @@ class ChunkPlan(Sequence[Chunk]):
     def context_calls(self, position: int) -> tuple[int, ...]:
         """Calls before the chunk that results in it answer, ascending: shown as one line each."""
         first, last = self._firsts[position], self._lasts[position]
-        calls = self._index.calls[first : last + 1]
-        if min(calls) >= first:
+        if not self._index.parting[first]:
             return ()
+        calls = self._index.calls[first : last + 1]
         return tuple(sorted({call for call in calls if call < first}))
 
     def digest(self, position: int) -> bytes:
@@ -149,8 +224,23 @@ class ChunkPlan(Sequence[Chunk]):
             state.update(self._index.digest(call))
         state.update(digests[first * DIGEST_BYTES : (last + 1) * DIGEST_BYTES])
         if piece := self._pieces.get(position):
-            state.update(f"[{piece.start}:{piece.end}]".encode())
+            state.update(piece.mark)
         return state.digest()
+
+    def digests(self) -> Iterator[bytes]:
+        """`digest` of every chunk in order, in much less time than one by one."""
+        digests, parting, pieces = self._index.digests, self._index.parting, self._pieces
+        # A copy of a hash is made in half the time of a new one.
+        copy = sha256(_NO_CONTEXT).copy
+        for position, (first, last) in enumerate(zip(self._firsts, self._lasts, strict=True)):
+            if parting[first]:
+                yield self.digest(position)
+                continue
+            state = copy()
+            state.update(digests[first * DIGEST_BYTES : (last + 1) * DIGEST_BYTES])
+            if position in pieces:
+                state.update(pieces[position].mark)
+            yield state.digest()
 
 
 def check_chunk_chars(chunk_chars: int) -> int:
@@ -167,58 +257,77 @@ def check_chunk_chars(chunk_chars: int) -> int:
     return chunk_chars
 
 
-def plan_chunks(index: EventIndex, chunk_chars: int = DEFAULT_CHUNK_CHARS) -> ChunkPlan:
+def check_chunk_tokens(chunk_tokens: int) -> int:
+    """Return the limit in tokens if it is one.
+
+    Raises:
+        UsageError: outside `MIN_CHUNK_TOKENS` to `MAX_CHUNK_TOKENS`.
+    """
+    if not MIN_CHUNK_TOKENS <= chunk_tokens <= MAX_CHUNK_TOKENS:
+        raise UsageError(
+            f"chunk size {chunk_tokens} is out of range; use {MIN_CHUNK_TOKENS} to"
+            f" {MAX_CHUNK_TOKENS} tokens"
+        )
+    return chunk_tokens
+
+
+def plan_chunks(
+    index: EventIndex, chunk_chars: int = DEFAULT_CHUNK_CHARS, chunk_tokens: int | None = None
+) -> ChunkPlan:
     """Cut a session into chunks of at most `chunk_chars` characters of event text.
+
+    With `chunk_tokens` the limit is that many tokens instead, by the index's fixed estimate.
 
     Raises:
         UsageError: the limit is out of range.
     """
-    limit, cuts = check_chunk_chars(chunk_chars), Cuts()
+    measure, cuts = Measure.of(index, chunk_chars, chunk_tokens), Cuts()
     for number, thread in enumerate(index.threads):
-        _cut_thread(cuts, index, number, thread, limit)
-    return ChunkPlan(index, limit, cuts)
+        _cut_thread(cuts, index, number, thread, measure)
+    return ChunkPlan(index, measure, cuts)
 
 
-def _cut_thread(cuts: Cuts, index: EventIndex, number: int, thread: Thread, limit: int) -> None:
-    prefix = index.prefix
-    start = thread.first
-    while start < thread.end:
+def _cut_thread(
+    cuts: Cuts, index: EventIndex, number: int, thread: Thread, measure: Measure
+) -> None:
+    prefix, limit, calls = measure.prefix, measure.limit, index.calls
+    add_first, add_last, add_thread = cuts.firsts.append, cuts.lasts.append, cuts.threads.append
+    start, end, near = thread.first, thread.end, 16
+    while start < end:
+        full = prefix[start] + limit
+        # The end is near where the last one was; looking there first saves most of the search.
+        high = start + near
+        if high > end or prefix[high] <= full:
+            high = end + 1
         # The first event whose end passes the limit; everything before it fits.
-        stop = bisect_right(prefix, prefix[start] + limit, start + 1, thread.end + 1) - 1
+        stop = bisect_right(prefix, full, start + 1, high) - 1
         if stop == start:
-            _add_pieces(cuts, number, start, index.chars[start], limit)
+            cuts.add_pieces(number, start, measure.bounds(index.chars[start], measure.sizes[start]))
             start += 1
             continue
-        if stop < thread.end:
-            stop = _keep_pairs(index, start, stop, limit)
-        cuts.add(number, start, stop - 1)
+        if stop < end and calls[stop] != stop:
+            stop = _keep_pairs(calls, measure, start, stop)
+        add_first(start)
+        add_last(stop - 1)
+        add_thread(number)
+        near = 2 * (stop - start) + 2
         start = stop
 
 
-def _keep_pairs(index: EventIndex, start: int, stop: int, limit: int) -> int:
+def _keep_pairs(calls: array[int], measure: Measure, start: int, stop: int) -> int:
     """Move a cut before event `stop` back so that no call is parted from its result.
 
     Looks at results up to and including event `stop`, never beyond: what comes later must not
     change an earlier chunk. Gives up where less than half of the limit would be left, or where
     the first event of the next chunk is too large to share a chunk at all.
     """
-    calls, prefix = index.calls, index.prefix
-    if index.chars[stop] > limit:
+    prefix, limit = measure.prefix, measure.limit
+    if measure.sizes[stop] > limit:
         return stop
-    cut, seen = stop, stop + 1
-    while cut < seen:
-        earliest = min(calls[cut:seen])
-        seen = cut
-        if earliest >= cut:
-            break
+    cut, seen, earliest = stop, stop, calls[stop]
+    while earliest < cut:
         cut = earliest
         if cut <= start or 2 * (prefix[cut] - prefix[start]) < limit:
             return stop
+        earliest, seen = min(calls[cut:seen]), cut
     return cut
-
-
-def _add_pieces(cuts: Cuts, thread: int, event: int, chars: int, limit: int) -> None:
-    of = -(-chars // limit)
-    for k in range(of):
-        piece = Piece(k + 1, of, k * limit, min((k + 1) * limit, chars))
-        cuts.add(thread, event, event, piece)

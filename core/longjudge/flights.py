@@ -46,14 +46,17 @@ class Flights:
                 self._running.discard(number)
                 self._forget()
 
-    def depart(self, key: str) -> Flight | None:
+    def depart(self, key: str, *, anew: bool = False) -> Flight | None:
         """Register that `key` is being asked, and None; else the flight of an equal question.
 
-        Whoever departs must `arrive`.
+        With `anew` one that has landed is none: it answers an earlier question. Whoever departs
+        must `arrive`.
         """
         with self._lock:
-            if flight := self._flights.get(key):
+            flight = self._flights.get(key)
+            if flight is not None and not (anew and flight.done()):
                 return flight
+            self._landed.pop(key, None)
             self._flights[key] = Future()
             return None
 

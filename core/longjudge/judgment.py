@@ -21,12 +21,16 @@ from longjudge.keys import KeyMaker
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
 from longjudge.states import GapReason
-from longjudge.store import StoreWriteError
+from longjudge.store import PastJudgment, StoreWriteError, real_path
 from longjudge.updates import JudgmentEnded, ignore_updates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from longjudge.board import ChunkRecord
+    from longjudge.budget import Budget
     from longjudge.judges.base import Judge
-    from longjudge.result import Result
+    from longjudge.result import Result, ResultFinding
     from longjudge.rubric import Rubric
     from longjudge.sessions.model import Session
     from longjudge.store import Store
@@ -42,6 +46,15 @@ class Judgment:
     `blocked` says why no question may be sent at all
     (the endpoint refused another session): the store's verdicts are used and everything else is
     skipped.
+
+    With `fresh` every chunk is asked whatever the store holds, and the new verdict replaces the
+    kept one. `budget` is shared by all judgments that are given it. `only` names the positions to
+    ask (from 0; chunks equal to them are asked with them, and with `fresh` no other chunk is): any
+    other chunk that the store cannot answer ends as `earlier` has it, else as skipped.
+
+    Raises:
+        RubricError: the judge cannot answer a criterion.
+        UsageError: the budget limits the cost, and the judge's price is unknown.
     """
 
     def __init__(
@@ -55,20 +68,33 @@ class Judgment:
         estimator: Estimator | None = None,
         listener: Listener = ignore_updates,
         blocked: str | None = None,
+        fresh: bool = False,
+        budget: Budget | None = None,
+        only: frozenset[int] | None = None,
+        earlier: Mapping[int, ChunkRecord] | None = None,
     ) -> None:
         judge.check_rubric(rubric)
+        if budget is not None:
+            budget.check_judge(judge)
         self.id = judgment_id()
         self.session = session
         self.rubric = rubric
         self.judge = judge
         self.settings = settings or Settings()
-        self.plan = plan_chunks(session.index, self.settings.chunk_chars)
+        self.budget = budget
+        self.plan = plan_chunks(
+            session.index, self.settings.chunk_chars, self.settings.chunk_tokens
+        )
         self.board = Board(session, self.plan, listener)
         self._keys: list[str] = []
         self._store = store
         self._listener = listener
         self._estimator = estimator
         self._blocked = blocked
+        self._fresh = fresh
+        self._only = only
+        self._earlier = earlier or {}
+        self._stayed: set[int] = set()
         self._asking = Asking(
             self.board,
             keys=self._keys,
@@ -77,6 +103,9 @@ class Judgment:
             store=store,
             flights=FLIGHTS,
             listener=listener,
+            budget=budget,
+            upper_price=self._upper_price,
+            fresh=fresh,
         )
 
     @property
@@ -98,6 +127,37 @@ class Judgment:
     def stopping(self) -> bool:
         """Whether a limit, a cancel or a fatal error has begun to end it."""
         return self._asking.stop_cause is not None
+
+    @property
+    def budget_ended(self) -> bool:
+        """Whether the budget kept chunks from being asked."""
+        return self._asking.budget_ended
+
+    @property
+    def concurrency(self) -> int:
+        """How many questions may be in flight."""
+        return self.settings.concurrency
+
+    def set_concurrency(self, concurrency: int) -> None:
+        """Let another number of questions be in flight, at once.
+
+        More are sent as soon as they may; surplus ones are awaited and not followed by others.
+
+        Raises:
+            UsageError: out of range.
+        """
+        self.settings = replace(self.settings, concurrency=concurrency)
+        self._asking.set_concurrency(concurrency)
+
+    def ask_again(self, part: int) -> bool:
+        """Ask about a gap (a part, from 1) once more, and about the gaps equal to it.
+
+        False where the part is no gap, or where nothing is asked any more: the judgment is being
+        stopped or over, or its budget has ended.
+        """
+        opened = self._asking.ask_again(part - 1)
+        self._stayed.difference_update(opened)
+        return bool(opened)
 
     def cancel(self) -> None:
         """End the whole judgment; safe to call at any time, and again."""
@@ -123,8 +183,11 @@ class Judgment:
         else:
             with FLIGHTS.judging():
                 await self._settle_kept()
-                if self._blocked is None:
-                    await self._asking.run(self.settings)
+                try:
+                    if self._blocked is None:
+                        await self._asking.run(self.settings)
+                finally:
+                    self._asking.close()
             await self._end_the_rest()
             tokens = self._tokens()
             result = make_result(self.board, tokens, self._ending(started))
@@ -133,17 +196,28 @@ class Judgment:
         return result
 
     async def _settle_kept(self) -> None:
-        """Compute the keys and settle every chunk whose verdict the store holds."""
-        maker = KeyMaker(self.judge, self.rubric)
-        for position in range(len(self.plan)):
-            self._keys.append(maker.key(self.plan.digest(position)))
-            await _breathe(position)
-        kept = await self._store.kept(self._keys)
+        """Compute the keys and settle every chunk that is not to be asked."""
+        for key in KeyMaker(self.judge, self.rubric).keys(self.plan):
+            self._keys.append(key)
+            await _breathe(len(self._keys))
+        named = self._named_keys()
+        anew = named if self._fresh else frozenset[str]()
+        kept = await self._store.kept([key for key in self._keys if key not in anew])
         for position, key in enumerate(self._keys):
+            if self.board.ended(position):
+                continue
             if key in kept:
-                if not self.board.ended(position):
-                    self.board.judged(position, kept[key], from_cache=True)
-                await _breathe(position)
+                self.board.judged(position, kept[key], from_cache=True)
+            elif key not in named:
+                self._stayed.add(position)
+                self.board.stays(position, self._earlier.get(position))
+            await _breathe(position)
+
+    def _named_keys(self) -> frozenset[str]:
+        """The keys of the chunks that this run is about."""
+        if self._only is None:
+            return frozenset(self._keys)
+        return frozenset(self._keys[i] for i in self._only if 0 <= i < len(self._keys))
 
     async def _end_the_rest(self) -> None:
         """What has not ended was asked and cut off, or was never asked."""
@@ -155,15 +229,32 @@ class Judgment:
                 self.board.gap(position, reason)
                 await _breathe(position)
 
+    def _measured(self) -> Estimator:
+        if self._estimator is None:
+            judge = self.judge
+            self._estimator = Estimator.of(self.session, self.rubric, judge.model, judge.price)
+        return self._estimator
+
+    def _upper_price(self, position: int, max_tokens: int) -> float | None:
+        """The most that a question about a chunk may cost; nothing where no cost is limited."""
+        if self.budget is None or self.budget.max_cost is None:
+            return None
+        return self._measured().upper_price(self.plan, position, max_tokens)
+
     def _tokens(self) -> list[int]:
-        estimator = self._estimator or Estimator.of(self.session, self.rubric, self.judge.model)
-        return [estimator.chunk(self.plan, i).tokens for i in range(len(self.plan))]
+        expected, _, _ = self._measured().chunks(self.plan)
+        return expected
 
     def _ending(self, started: float) -> Ending:
         cause = self._asking.stop_cause
         # A stop that found every chunk ended by itself has ended nothing.
-        stop_gaps = {GapReason.SKIPPED, cause.value if cause else None}
-        cut_short = any(record.reason in stop_gaps for record in self.board.chunks)
+        stop_gaps = {cause.value if cause else None}
+        if not self.budget_ended:
+            stop_gaps.add(GapReason.SKIPPED)
+        cut_short = any(
+            record.reason in stop_gaps and position not in self._stayed
+            for position, record in enumerate(self.board.chunks)
+        )
         return Ending(
             id=self.id,
             model=self.judge.model,
@@ -180,21 +271,31 @@ class Judgment:
         )
 
     async def _record(self, result: Result) -> Result:
-        row = (
-            result.id,
-            self.session.name,
-            self.session.id,
-            self.rubric.name,
-            self.rubric.version,
-            result.model,
-            result.status.value,
+        past = PastJudgment(
+            id=result.id,
+            path=self.session.name,
+            real_path=real_path(self.session.path),
+            session_id=self.session.id,
+            rubric=self.rubric.name,
+            rubric_version=self.rubric.version,
+            model=result.model,
+            status=result.status.value,
+            created=time.time(),
+            result=result.to_dict(),
+            digests=tuple(self._digest(finding) for finding in result.findings),
         )
         try:
-            await self._store.record_judgment(result.to_dict(), row)
+            await self._store.record_judgment(past)
         except StoreWriteError as error:
             if result.store_error is None:
                 return replace(result, store_error=str(error))
         return result
+
+    def _digest(self, finding: ResultFinding) -> str:
+        """What a mark on the finding goes by: the event's text, else the chunk's."""
+        if finding.event is None:
+            return self.plan.digest(finding.part - 1).hex()
+        return self.session.index.digest(finding.event).hex()
 
 
 async def _breathe(position: int) -> None:

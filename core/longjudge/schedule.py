@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class Schedule:
@@ -24,22 +24,30 @@ class Schedule:
         self._taken = 0
         self._paused_until = 0.0
         self._closed = False
+        self._held = False
         self._changed = asyncio.Event()
 
-    async def take(self) -> int | None:
-        """The next position that may be asked; waits for it. None: there is nothing left."""
-        while not self._closed:
+    def __len__(self) -> int:
+        """Positions that are not done with, those taken included."""
+        return len(self._fresh) + len(self._later) + self._taken
+
+    async def take(self, wanted: Callable[[], bool] = lambda: True) -> int | None:
+        """The next position that may be asked; waits for it.
+
+        None: there is nothing left, or whoever asks is not `wanted` any more.
+        """
+        while wanted() and not self._closed:
             now = asyncio.get_running_loop().time()
-            if now >= self._paused_until:
+            if now >= self._paused_until and not self._held:
                 if self._later and self._later[0][0] <= now:
                     self._taken += 1
                     return heapq.heappop(self._later)[1]
                 if self._fresh:
                     self._taken += 1
                     return self._fresh.popleft()
-            if not (self._taken or self._fresh or self._later):
+            if not len(self):
                 break
-            await self._wait(self._next_time())
+            await self._wait(None if self._held else self._next_time())
         return None
 
     def put_back(self, position: int, not_before: float = 0.0) -> None:
@@ -52,6 +60,25 @@ class Schedule:
         """Add a position that was not in the schedule, to be asked next."""
         self._fresh.appendleft(position)
         self._wake()
+
+    def hold(self, position: int) -> None:
+        """Return a taken position to be asked next, and give out nothing before `wake`."""
+        self._taken -= 1
+        self._fresh.appendleft(position)
+        self._held = True
+
+    def wake(self) -> None:
+        """End a hold, and let everyone who waits look again."""
+        self._held = False
+        self._wake()
+
+    def drain(self) -> list[int]:
+        """Take out every position that is not taken, without counting it as taken."""
+        positions = [*(position for _, position in sorted(self._later)), *self._fresh]
+        self._fresh.clear()
+        self._later.clear()
+        self._wake()
+        return positions
 
     def discard(self, position: int) -> None:
         """Forget a position that waits here, so that nobody waits for its time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from longjudge.chunks import DEFAULT_CHUNK_CHARS, check_chunk_chars
+from longjudge.chunks import DEFAULT_CHUNK_CHARS, check_chunk_chars, check_chunk_tokens
 from longjudge.errors import UsageError
 
 DEFAULT_MODEL = "claude-haiku-5-5"
@@ -26,6 +26,8 @@ def in_seconds(limit: float) -> str:
 class Settings:
     """Chunk size in characters, calls in flight, time limit in seconds.
 
+    With `chunk_tokens` the chunk size is that many tokens instead.
+
     Raises:
         UsageError: a value is out of range.
     """
@@ -33,9 +35,12 @@ class Settings:
     chunk_chars: int = DEFAULT_CHUNK_CHARS
     concurrency: int = DEFAULT_CONCURRENCY
     time_limit: float = DEFAULT_TIME_LIMIT
+    chunk_tokens: int | None = None
 
     def __post_init__(self) -> None:
         check_chunk_chars(self.chunk_chars)
+        if self.chunk_tokens is not None:
+            check_chunk_tokens(self.chunk_tokens)
         if not 1 <= self.concurrency <= MAX_CONCURRENCY:
             raise UsageError(
                 f"concurrency {self.concurrency} is out of range; use 1 to {MAX_CONCURRENCY}"
@@ -49,8 +54,9 @@ class Settings:
     def to_dict(self) -> dict[str, int | float]:
         """The `settings` object of the JSON; a whole number of seconds stands as one."""
         limit = float(self.time_limit)
+        by_chars = self.chunk_tokens is None
         return {
-            "chunk_chars": self.chunk_chars,
+            "chunk_chars" if by_chars else "chunk_tokens": self.chunk_tokens or self.chunk_chars,
             "concurrency": self.concurrency,
             "time_limit": int(limit) if limit.is_integer() else limit,
         }

@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class ChunkState(StrEnum):
-    """`queued` → `waiting` → `running` → (`retrying` →) `clean` · `flagged` · `gap`."""
+    """`queued` → `waiting` → `running` → (`retrying` →) `clean` · `flagged` · `gap`.
+
+    A gap that is asked again goes back to `queued`.
+    """
 
     QUEUED = "queued"
     WAITING = "waiting"
@@ -31,9 +34,9 @@ TRANSITIONS: dict[ChunkState, frozenset[ChunkState]] = {
     ChunkState.RETRYING: frozenset({ChunkState.RUNNING}) | _ENDED,
     ChunkState.CLEAN: frozenset(),
     ChunkState.FLAGGED: frozenset(),
-    ChunkState.GAP: frozenset(),
+    ChunkState.GAP: frozenset({ChunkState.QUEUED}),
 }
-"""Where a chunk may go from each state; what has ended goes nowhere."""
+"""Where a chunk may go from each state; of what has ended only a gap opens again."""
 
 
 class GapReason(StrEnum):

@@ -45,7 +45,10 @@ class StoreFailed:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The limit or a cancel came: nothing new is started, answers on their way may arrive."""
+    """Nothing new is started: the limit, a cancel, a fatal error, or the budget's end.
+
+    Answers on their way may still arrive; for `budget` they are awaited to the last.
+    """
 
     cause: str
 

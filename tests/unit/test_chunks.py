@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,8 @@ def make_index(rows: list[tuple[int, int | None]], cuts: tuple[int, ...] = ()) -
         index.records.append(number)
         index.positions.append(0)
         index.chars.append(chars)
+        # Different from the characters, and in no fixed proportion to them.
+        index.tokens.append(1 + chars * (25 + number % 3 * 9) // 60)
         index.calls.append(number if call is None else call)
         index.tools.append(0)
         index.digests += text_digest(f"{number}:{chars}:{call}")
@@ -116,6 +120,69 @@ def test_threads_are_never_mixed_and_do_not_disturb_each_other(
     assert {chunk.thread for chunk in both} == {"t0", "t1"}
 
 
+@given(rows(), st.integers(100, LIMIT))
+def test_a_plan_in_tokens_holds_every_event_once_and_no_chunk_is_over_its_limit(
+    events: list[tuple[int, int | None]], limit: int
+) -> None:
+    index = make_index(events)
+    plan = plan_chunks(index, chunk_tokens=limit)
+    covered: dict[int, list[tuple[int, int]]] = {}
+    for position, chunk in enumerate(plan):
+        assert plan.size(position) <= limit
+        assert 0 < plan.fill(position) <= 1
+        if chunk.piece:
+            assert chunk.chars > 0
+            covered.setdefault(chunk.first, []).append((chunk.piece.start, chunk.piece.end))
+        else:
+            assert plan.size(position) == sum(index.tokens[chunk.first : chunk.last + 1])
+            for number in range(chunk.first, chunk.last + 1):
+                covered.setdefault(number, []).append((0, events[number][0]))
+    assert list(covered) == list(range(len(events)))
+    for number, spans_of_event in covered.items():
+        assert [start for start, _ in spans_of_event] == [0, *(e for _, e in spans_of_event[:-1])]
+        assert spans_of_event[-1][1] == events[number][0]
+        assert (len(spans_of_event) > 1) == (index.tokens[number] > limit)
+        sizes = [end - start for start, end in spans_of_event]
+        assert max(sizes) - min(sizes) <= 1
+    assert sum(chunk.chars for chunk in plan) == sum(size for size, _ in events)
+    assert [chunk.part for chunk in plan] == list(range(1, len(plan) + 1))
+
+
+@given(rows(), st.data())
+def test_a_plan_in_tokens_changes_only_its_last_chunk_when_the_session_grows(
+    events: list[tuple[int, int | None]], data: st.DataObject
+) -> None:
+    kept = data.draw(st.integers(0, len(events)))
+    before = spans(plan_chunks(make_index(events[:kept]), chunk_tokens=LIMIT // 2))
+    after = spans(plan_chunks(make_index(events), chunk_tokens=LIMIT // 2))
+    stable = before[:-1]
+    assert after[: len(stable)] == stable
+
+
+@given(rows(), st.integers(200, 2 * LIMIT), st.booleans())
+def test_what_a_plan_says_about_all_chunks_at_once_is_what_it_says_about_each(
+    events: list[tuple[int, int | None]], limit: int, by_tokens: bool
+) -> None:
+    index = make_index(events)
+    plan = plan_chunks(index, limit, limit // 2 if by_tokens else None)
+    assert (plan.limit, plan.by_tokens) == (limit // 2 if by_tokens else limit, by_tokens)
+    assert list(plan.digests()) == [plan.digest(position) for position in range(len(plan))]
+    chars, counts = plan.extents()
+    assert chars == [chunk.chars for chunk in plan]
+    assert counts == [chunk.last - chunk.first + 1 for chunk in plan]
+
+
+@given(rows())
+def test_a_cut_is_known_to_part_a_call_from_its_result(
+    events: list[tuple[int, int | None]],
+) -> None:
+    for cut, parts in enumerate(make_index(events).parting):
+        parted = any(
+            call is not None and call < cut <= number for number, (_, call) in enumerate(events)
+        )
+        assert bool(parts) == parted
+
+
 @given(rows())
 def test_the_same_input_gives_the_same_plan(events: list[tuple[int, int | None]]) -> None:
     first, second = (spans(plan_chunks(make_index(events), LIMIT)) for _ in range(2))
@@ -135,6 +202,21 @@ def test_part_of_finds_the_first_chunk_that_holds_an_event(
 def test_a_cut_keeps_a_call_with_its_result() -> None:
     index = make_index([(600, None), (100, None), (400, 1), (100, None)])
     assert [(c.first, c.last) for c in plan_chunks(index, LIMIT)] == [(0, 0), (1, 3)]
+
+
+def test_a_cut_in_tokens_keeps_a_call_with_its_result_too() -> None:
+    index = make_index([(600, None), (100, None), (400, 1), (100, None)])
+    index.tokens[:] = array("I", [60, 10, 40, 10])
+    plan = plan_chunks(index, chunk_tokens=100)
+    assert [(c.first, c.last) for c in plan] == [(0, 0), (1, 3)]
+    assert [plan.fill(i) for i in range(2)] == [0.6, 0.6]
+
+
+def test_pieces_of_an_event_are_equal_where_the_limit_is_in_tokens() -> None:
+    index = make_index([(2500, None)])
+    index.tokens[0] = 1001
+    plan = plan_chunks(index, chunk_tokens=500)
+    assert [(c.split, c.chars) for c in plan] == [([1, 3], 833), ([2, 3], 833), ([3, 3], 834)]
 
 
 def test_a_cut_keeps_parallel_calls_with_all_their_results() -> None:
@@ -170,6 +252,12 @@ def test_pieces_say_which_of_how_many_they_are() -> None:
 
 def test_an_empty_session_has_no_chunks() -> None:
     assert list(plan_chunks(make_index([]), LIMIT)) == []
+
+
+@pytest.mark.parametrize("limit", [-5, 0, 99, 2_000_001])
+def test_a_limit_in_tokens_out_of_range_is_refused_with_the_range(limit: int) -> None:
+    with pytest.raises(UsageError, match="use 100 to 2000000 tokens"):
+        plan_chunks(make_index([]), chunk_tokens=limit)
 
 
 @pytest.mark.parametrize("limit", [-5, 0, 199, 10_000_001])

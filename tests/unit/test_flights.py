@@ -41,6 +41,22 @@ def test_a_landed_verdict_stays_for_those_who_began_before_and_no_longer() -> No
         assert flights.depart("k") is None
 
 
+def test_asked_anew_what_has_landed_departs_again_and_what_is_on_its_way_does_not() -> None:
+    flights = Flights()
+    with flights.judging(), flights.judging():
+        flights.depart("k")
+        on_its_way = flights.depart("k", anew=True)
+        assert on_its_way is not None
+        flights.arrive("k", KEPT)
+        assert on_its_way.result() is KEPT
+        assert flights.depart("k", anew=True) is None
+        again = flights.depart("k")
+        assert again is not None
+        assert not again.done()
+        flights.arrive("k", KEPT)
+        assert again.result() is KEPT
+
+
 def test_a_child_process_waits_for_no_flight_of_its_parent() -> None:
     # In a process of its own, since one with threads had better not fork.
     script = (

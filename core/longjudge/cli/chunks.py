@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.api import open_session
-from longjudge.cli.files import Reading, session_files, warn_of_gaps
+from longjudge.cli.files import Reading, session_files
 from longjudge.cli.preview import Preview, summary, thousands
-from longjudge.errors import SessionError
 from longjudge.store import Store
 from longjudge.text import clean_line
 
@@ -22,36 +20,33 @@ if TYPE_CHECKING:
     from longjudge.sessions import Session
 
 
-def show_chunks(paths: Sequence[str], judging: Judging, *, as_json: bool) -> int:
-    """Print each session's plan and return the exit code.
+def show_chunks(
+    paths: Sequence[str], judging: Judging, *, as_json: bool, wanted: str | None = None
+) -> int:
+    """Print each session's plan, or the `wanted` one's, and return the exit code.
 
     Raises:
         LongjudgeError: what was named cannot be used.
     """
-    return asyncio.run(_show(paths, judging, as_json))
+    return asyncio.run(_show(paths, judging, as_json, wanted))
 
 
-async def _show(paths: Sequence[str], judging: Judging, as_json: bool) -> int:
+async def _show(paths: Sequence[str], judging: Judging, as_json: bool, wanted: str | None) -> int:
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
     files = session_files(paths, "chunks")
-    reading = Reading()
+    reading = Reading(wanted)
+    reading.begin(files)
     store = await Store.open_to_read(judging.store_path())
     try:
         for file in files:
-            try:
-                session = await open_session(file.path)
-            except SessionError as error:
-                reading.not_read(file, error)
-                continue
-            reading.read += 1
-            warn_of_gaps(session)
-            preview = await Preview.of(session, settings.chunk_chars, rubric, judge, store)
-            if as_json:
-                click.echo(_json(session, preview, settings.to_dict()))
-            else:
-                _print(session, preview)
-            session.close()
+            for session in await reading.open(file):
+                preview = await Preview.of(session, settings, rubric, judge, store)
+                if as_json:
+                    click.echo(_json(session, preview, settings.to_dict()))
+                else:
+                    _print(session, preview)
+                session.close()
     finally:
         await store.aclose()
     reading.close(paths)

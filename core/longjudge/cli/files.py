@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longjudge.errors import NotASessionError, SessionError, UsageError
-from longjudge.sessions import Severity, find_sessions
+from longjudge.api import open_sessions
+from longjudge.errors import CopiedSessionError, NotASessionError, SessionError, UsageError
+from longjudge.sessions import Severity, discover_sessions, find_sessions
+from longjudge.sessions.copies import Copies
+from longjudge.sessions.discover import PLACES
 from longjudge.streams import tell
 from longjudge.text import clean_line
 
@@ -27,14 +30,50 @@ def warn_of_gaps(session: Session) -> None:
 
 @dataclass(slots=True)
 class Reading:
-    """What reading the named files came to: `failed` is set by a named one, `passed` counts."""
+    """What reading the named files came to: `failed` is set by a named one, `passed` counts.
 
+    `wanted` is the id of the one session to read, None for all. `read` counts sessions.
+    """
+
+    wanted: str | None = None
     failed: bool = False
     passed: int = 0
+    copied: int = 0
     read: int = 0
+    _others: int = 0
+    _copies: Copies | None = None
+
+    def begin(self, files: Sequence[SessionFile]) -> None:
+        """Files that are read together: events that several of them repeat count once."""
+        if self.wanted is None and len(files) > 1:
+            self._copies = Copies(file.path for file in files)
+
+    async def open(self, file: SessionFile, *, warn: bool = True) -> list[Session]:
+        """The wanted sessions of a file; none where it is unreadable, which is reported.
+
+        With `warn`, what the file lost is said on stderr.
+        """
+        before = self._copies.read_before(file.path) if self._copies else None
+        try:
+            found = await open_sessions(file.path, read_before=before)
+        except SessionError as error:
+            self.not_read(file, error)
+            return []
+        chosen = [each for each in found if self.wanted in (None, each.id)]
+        for each in found:
+            if self.wanted not in (None, each.id):
+                self._others += 1
+                each.close()
+        for session in chosen if warn else ():
+            warn_of_gaps(session)
+        self.read += len(chosen)
+        return chosen
 
     def not_read(self, file: SessionFile, error: SessionError) -> None:
         """Report a named file, and pass over one that was met in a folder."""
+        if isinstance(error, CopiedSessionError):
+            self.copied += 1
+            return
         if file.named or not isinstance(error, NotASessionError):
             tell(f"longjudge: {error}")
         if file.named:
@@ -50,8 +89,15 @@ class Reading:
         """
         if self.passed:
             tell(f"longjudge: passed over {self.passed} file(s) that are no sessions")
+        if self.copied:
+            tell(f"longjudge: passed over {self.copied} session(s) that other files continue")
+        if not self.read and self._others:
+            raise UsageError(
+                f"no session {clean_line(self.wanted or '', 80)} among {self._others};"
+                " `longjudge sessions PATH` lists them, with --json their ids"
+            )
         if not self.read and not self.failed:
-            names = ", ".join(clean_line(path) for path in paths[:3])
+            names = ", ".join(clean_line(path) for path in paths[:3]) or PLACES
             raise UsageError(f"{names}: no session found; name a session file or its folder")
 
 
@@ -62,8 +108,22 @@ def session_files(paths: Sequence[str], command: str) -> list[SessionFile]:
         UsageError: no path was given.
     """
     if not paths:
-        raise UsageError(f"`{command}` needs a PATH; finding sessions by itself is not built yet")
+        raise UsageError(f"`{command}` needs a PATH: a session file or its folder")
     if not all(paths):
         # An empty word is a variable that was not set, and would mean the current folder.
         raise UsageError("a PATH is empty; name a session file or its folder")
     return find_sessions([Path(path) for path in paths])
+
+
+def files_at_hand(paths: Sequence[str], command: str) -> list[SessionFile]:
+    """The files behind the paths; with none, those that are found on this computer.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if paths:
+        return session_files(paths, command)
+    files = discover_sessions()
+    if not files:
+        raise UsageError(f"no sessions of {PLACES} are here; name a session file or its folder")
+    return files

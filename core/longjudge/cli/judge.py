@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.api import open_session
-from longjudge.cli.files import Reading, session_files, warn_of_gaps
+from longjudge.cli.files import Reading, session_files
 from longjudge.cli.present import result_text
 from longjudge.cli.preview import Preview, summary
 from longjudge.cli.progress import Progress
-from longjudge.errors import CredentialError, SessionError
+from longjudge.errors import CredentialError
 from longjudge.judgment import Judgment
 from longjudge.rubric import Skip
 from longjudge.signals import signals_to_handle
@@ -23,8 +22,9 @@ from longjudge.store import Store
 from longjudge.streams import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from longjudge.budget import Budget
     from longjudge.cli.options import Judging
     from longjudge.judges.base import Judge
     from longjudge.result import Result
@@ -63,7 +63,7 @@ class _Stop:
     def __init__(self) -> None:
         self.signal: int | None = None
         self.judgment: Judgment | None = None
-        self.loading: asyncio.Task[Session] | None = None
+        self.loading: asyncio.Task[list[Session]] | None = None
 
     def request(self, number: int) -> None:
         """A signal came; the first one names the exit code, later ones change nothing."""
@@ -90,32 +90,49 @@ class _Run:
     store: Store
     stop: _Stop
     reading: Reading
+    fresh: bool
+    budget: Budget
+    budget_told: bool = False
+    not_begun: int = 0
     blocked: str | None = None
     credential: CredentialError | None = None
 
-    async def judge_file(self, file: SessionFile) -> Result | None:
-        """Load and judge one session; None where there is no result of it."""
-        session = await self._load(file)
-        if session is None:
+    async def judge_file(self, file: SessionFile, show: Callable[[Result], None]) -> None:
+        """Load and judge the sessions of a file; what was not begun is counted."""
+        sessions = await self._load(file)
+        if sessions is None:
+            self.not_begun += 1
+            return
+        try:
+            while sessions:
+                result = await self._judge_session(sessions[0])
+                if result is None and self.stop.requested:
+                    break
+                sessions.pop(0).close()
+                if result is not None:
+                    show(result)
+        finally:
+            self.not_begun += len(sessions)
+            for session in sessions:
+                session.close()
+
+    async def _judge_session(self, session: Session) -> Result | None:
+        if self.stop.requested:
             return None
-        self.reading.read += 1
-        warn_of_gaps(session)
         try:
             return await self._judge(session)
         except CredentialError as error:
             # Sessions that the store answers whole need no credential, so the others go on.
             self.credential = self.credential or error
             return None
-        finally:
-            session.close()
 
-    async def _load(self, file: SessionFile) -> Session | None:
-        self.stop.loading = asyncio.ensure_future(open_session(file.path))
+    async def _load(self, file: SessionFile) -> list[Session] | None:
+        """The sessions of a file, none where it cannot be read; None where a signal came first."""
+        if self.stop.requested:
+            return None
+        self.stop.loading = asyncio.ensure_future(self.reading.open(file))
         try:
             return await self.stop.loading
-        except SessionError as error:
-            self.reading.not_read(file, error)
-            return None
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if not self.stop.requested or (task is not None and task.cancelling()):
@@ -127,7 +144,7 @@ class _Run:
     async def _judge(self, session: Session) -> Result | None:
         applies = self.rubric.skip is not Skip.NO_TOOL_CALL or session.index.tool_calls
         preview = await Preview.of(
-            session, self.settings.chunk_chars, self.rubric, self.judge, self.store
+            session, self.settings, self.rubric, self.judge, self.store, fresh=self.fresh
         )
         if self.stop.requested:
             return None
@@ -142,6 +159,8 @@ class _Run:
             estimator=preview.estimator,
             listener=Progress(len(preview.plan)),
             blocked=self.blocked,
+            fresh=self.fresh,
+            budget=self.budget,
         )
         self.stop.judgment = judgment
         try:
@@ -153,6 +172,12 @@ class _Run:
             self.reading.failed = True
         if result.error:
             tell(f"longjudge: {session.name}: stopped, {result.error}")
+        if judgment.budget_ended and not self.budget_told:
+            self.budget_told = True
+            tell(
+                f"longjudge: {session.name}: the budget ended it with {result.judged_chunks} of"
+                f" {result.chunks} parts judged: {self.budget.ended}; give more, or run again"
+            )
         return result
 
 
@@ -163,13 +188,18 @@ def judge_paths(
     as_json: bool,
     fail_under: float | None,
     max_gaps: int,
+    fresh: bool,
+    budget: Budget,
+    wanted: str | None,
 ) -> int:
-    """Judge every session in `paths` and return the exit code.
+    """Judge every session in `paths`, or the `wanted` one, and return the exit code.
 
     Raises:
         LongjudgeError: what was named cannot be used.
     """
-    return asyncio.run(_judge_paths(paths, judging, as_json, fail_under, max_gaps))
+    return asyncio.run(
+        _judge_paths(paths, judging, as_json, fail_under, max_gaps, fresh, budget, wanted)
+    )
 
 
 async def _judge_paths(
@@ -178,32 +208,35 @@ async def _judge_paths(
     as_json: bool,
     fail_under: float | None,
     max_gaps: int,
+    fresh: bool,
+    budget: Budget,
+    wanted: str | None,
 ) -> int:
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
+    budget.check_judge(judge)
     files = session_files(paths, "judge")
-    loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(), _Verdict()
+    loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(wanted), _Verdict()
     for number in signals_to_handle():
         loop.add_signal_handler(number, stop.request, number)
     store = await Store.open(judging.store_path(), give_up=lambda: stop.requested)
     try:
         if store.write_error:
             tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
-        run = _Run(rubric, judge, settings, store, stop, reading)
-        begun = 0
+        run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget)
+
+        def show(result: Result) -> None:
+            verdict.count(result, fail_under, max_gaps)
+            click.echo(_line(result, as_json=as_json))
+
+        reading.begin(files)
         for file in files:
-            result = None if stop.requested else await run.judge_file(file)
-            if stop.requested and result is None:
-                break
-            begun += 1
-            if result is not None:
-                verdict.count(result, fail_under, max_gaps)
-                click.echo(_line(result, as_json=as_json))
+            await run.judge_file(file, show)
     finally:
         await judge.aclose()
         await store.aclose()
-    if stop.requested and begun < len(files):
-        tell(f"longjudge: {len(files) - begun} session(s) were not begun")
+    if stop.requested and run.not_begun:
+        tell(f"longjudge: {run.not_begun} session(s) were not begun")
     if run.credential is not None:
         tell(f"longjudge: {run.credential}")
     elif not stop.requested:

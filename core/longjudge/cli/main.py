@@ -5,7 +5,6 @@ What a command needs is imported when it runs, so that `--help` and the listing 
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from longjudge.cli import options
+from longjudge.cli import options, store_commands
+from longjudge.cli.rubrics import rubrics
 from longjudge.errors import LongjudgeError, UsageError
 from longjudge.streams import can_print, let_go_of_lost_streams, tell
 
@@ -25,7 +25,7 @@ NOBODY_READS = 128 + 13
 """What a shell reports for a program that SIGPIPE ended."""
 
 _APP_COMMAND = "app"
-_UNBUILT_COMMANDS = ("estimate", "results", "holds", "cache", "rubrics")
+_UNBUILT_COMMANDS = ("holds",)
 
 
 class _Group(click.Group):
@@ -52,17 +52,21 @@ def _longjudge() -> None:
 @_longjudge.command(_APP_COMMAND, hidden=True)
 @options.paths
 @options.judging
-@options.unbuilt(options.UNBUILT_EVERYWHERE)
-def _app(paths: tuple[str, ...], judging: options.Judging) -> int:
+@options.one_session
+def _app(paths: tuple[str, ...], judging: options.Judging, wanted: str | None) -> int:
     """Open the app."""
     from longjudge.launch import AppRequest, start_app
 
+    choice = judging.choice()
     request = AppRequest(
         paths=tuple(Path(path) for path in paths),
-        model=judging.model or os.environ.get("JUDGE_MODEL") or None,
+        session=wanted,
+        model=choice.model,
+        model_given=judging.model is not None,
         rubric=judging.load_rubric(),
-        settings=judging.settings(),
-        store=judging.store_path(),
+        settings=choice.settings,
+        store=choice.store,
+        config=judging.config,
     )
     return start_app(request)
 
@@ -70,23 +74,26 @@ def _app(paths: tuple[str, ...], judging: options.Judging) -> int:
 @_longjudge.command("sessions")
 @options.paths
 @options.json_output
-def _sessions(paths: tuple[str, ...], as_json: bool) -> int:
+@options.one_session
+def _sessions(paths: tuple[str, ...], as_json: bool, wanted: str | None) -> int:
     """List sessions, longest first: one row (or JSON line) each."""
     from longjudge.cli.sessions import list_sessions
 
-    return list_sessions(paths, as_json=as_json)
+    return list_sessions(paths, as_json=as_json, wanted=wanted)
 
 
 @_longjudge.command("chunks")
 @options.paths
 @options.judging
 @options.json_output
-@options.unbuilt(options.UNBUILT_EVERYWHERE)
-def _chunks(paths: tuple[str, ...], judging: options.Judging, as_json: bool) -> int:
+@options.one_session
+def _chunks(
+    paths: tuple[str, ...], judging: options.Judging, as_json: bool, wanted: str | None
+) -> int:
     """Show the plan with token and price estimates; asks nobody."""
     from longjudge.cli.chunks import show_chunks
 
-    return show_chunks(paths, judging, as_json=as_json)
+    return show_chunks(paths, judging, as_json=as_json, wanted=wanted)
 
 
 @_longjudge.command("judge")
@@ -106,20 +113,42 @@ def _chunks(paths: tuple[str, ...], judging: options.Judging, as_json: bool) -> 
     metavar="N",
     help="Gaps a session may have before the exit code is 3; default 0.",
 )
-@options.unbuilt(options.UNBUILT_EVERYWHERE | options.UNBUILT_ON_JUDGE)
+@click.option("--fresh", is_flag=True, help="Ask about every chunk, kept verdicts or not.")
+@click.option("--max-cost", type=float, metavar="USD", help="Most dollars to spend, all in all.")
+@click.option("--max-calls", type=int, metavar="N", help="Most calls to make, retries included.")
+@options.one_session
+@options.unbuilt(options.UNBUILT_ON_JUDGE)
 def _judge(
     paths: tuple[str, ...],
     judging: options.Judging,
     as_json: bool,
     fail_under: float | None,
     max_gaps: int,
+    fresh: bool,
+    max_cost: float | None,
+    max_calls: int | None,
+    wanted: str | None,
 ) -> int:
     """Judge sessions: results on stdout as they finish, progress and estimate on stderr."""
     if fail_under is not None and not 0 <= fail_under <= 1:
         raise UsageError(f"--fail-under {fail_under:g} is out of range; use 0 to 1")
+    from longjudge.budget import Budget
     from longjudge.cli.judge import judge_paths
 
-    return judge_paths(paths, judging, as_json=as_json, fail_under=fail_under, max_gaps=max_gaps)
+    return judge_paths(
+        paths,
+        judging,
+        as_json=as_json,
+        fail_under=fail_under,
+        max_gaps=max_gaps,
+        fresh=fresh,
+        budget=Budget(max_cost, max_calls),
+        wanted=wanted,
+    )
+
+
+for _command in (*store_commands.COMMANDS, rubrics):
+    _longjudge.add_command(_command)
 
 
 def _refuser(name: str) -> Callable[[tuple[str, ...]], int]:

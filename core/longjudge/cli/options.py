@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec
 
 import click
 
-from longjudge import paths as file_paths
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
 from longjudge.errors import UsageError
 from longjudge.settings import (
@@ -16,93 +15,126 @@ from longjudge.settings import (
     DEFAULT_MODEL,
     DEFAULT_RUBRIC,
     DEFAULT_TIME_LIMIT,
-    Settings,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from longjudge.config import Choice, Configuration
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
+    from longjudge.settings import Settings
 
     P = ParamSpec("P")
     Command = Callable[..., int]
 
-UNBUILT_EVERYWHERE: dict[str, bool] = {"--chunk-tokens": True, "--session": True}
-"""Options of the full program that are not built yet, and whether each takes a value."""
-
 UNBUILT_ON_JUDGE: dict[str, bool] = {
-    "--fresh": False,
-    "--max-cost": True,
-    "--max-calls": True,
     "--fault": True,
     "--batch": False,
     "--detach": False,
     "--no-redact": False,
     "--since": True,
 }
+"""Options of the full program that are not built yet, and whether each takes a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Judging:
-    """What `--model`, `--rubric`, `--store` and the settings' options say."""
+    """What `--model`, `--rubric`, `--store` and the settings' options say; None was not given.
 
-    model: str | None
-    rubric: str
-    chunk_chars: int
-    concurrency: int
-    time_limit: float
-    store: str | None
+    What is not given is looked up in the environment and the configuration file, once.
+    """
+
+    model: str | None = None
+    rubric: str | None = None
+    chunk_chars: int | None = None
+    chunk_tokens: int | None = None
+    concurrency: int | None = None
+    time_limit: float | None = None
+    store: str | None = None
+    _config: Configuration | None = field(default=None, init=False, repr=False)
+
+    @property
+    def config(self) -> Configuration:
+        """The configuration file's content, read when it is first asked for."""
+        if self._config is None:
+            from longjudge.config import load_configuration
+
+            self._config = load_configuration()
+        return self._config
+
+    def choice(self) -> Choice:
+        """What holds: option beats environment beats configuration beats default."""
+        from longjudge.config import choose
+
+        return choose(
+            self.config,
+            model=self.model,
+            rubric=self.rubric,
+            chunk_chars=self.chunk_chars,
+            chunk_tokens=self.chunk_tokens,
+            concurrency=self.concurrency,
+            time_limit=self.time_limit,
+            store=self.store,
+        )
 
     def settings(self) -> Settings:
         """The settings, checked."""
-        return Settings(self.chunk_chars, self.concurrency, self.time_limit)
+        return self.choice().settings
 
     def load_rubric(self) -> Rubric:
-        """The rubric that was named."""
+        """The rubric that was chosen."""
         from longjudge.rubric import load_rubric
 
-        return load_rubric(self.rubric)
+        return load_rubric(self.choice().rubric, self.config.rubrics)
 
     def make_judge(self) -> Judge:
-        """The judge that was named; option beats environment."""
-        from longjudge.judges.make import chosen_model, make_judge
+        """The judge that was chosen."""
+        from longjudge.judges.make import make_judge
 
-        file_paths.refuse_configuration()
-        return make_judge(chosen_model(self.model), freeze_after_import=True)
+        return make_judge(self.choice().model, self.config, freeze_after_import=True)
 
     def store_path(self) -> Path:
         """The store's file."""
-        return file_paths.store_path(self.store)
+        return self.choice().store
 
 
 paths = click.argument("paths", nargs=-1, metavar="[PATH ...]", type=click.UNPROCESSED)
 json_output = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
+one_session = click.option(
+    "--session", "wanted", metavar="ID", help="One session of a file with many."
+)
+
 _JUDGING_OPTIONS = (
-    click.option("--model", metavar="NAME", help=f"Model, or `offline`; default {DEFAULT_MODEL}."),
     click.option(
-        "--rubric", default=DEFAULT_RUBRIC, metavar="NAME|FILE", help="Rubric; default chunks."
+        "--model",
+        metavar="NAME",
+        help=f"Model, profile or `offline`; default {DEFAULT_MODEL}.",
     ),
+    click.option("--rubric", metavar="NAME|FILE", help=f"Rubric; default {DEFAULT_RUBRIC}."),
     click.option(
         "--chunk-chars",
         type=int,
-        default=DEFAULT_CHUNK_CHARS,
         metavar="N",
         help=f"Characters of event text in a chunk; default {DEFAULT_CHUNK_CHARS}.",
     ),
     click.option(
+        "--chunk-tokens",
+        type=int,
+        metavar="N",
+        help="Tokens of event text in a chunk, instead of characters.",
+    ),
+    click.option(
         "--concurrency",
         type=int,
-        default=DEFAULT_CONCURRENCY,
         metavar="N",
         help=f"Questions in flight; default {DEFAULT_CONCURRENCY}.",
     ),
     click.option(
         "--time-limit",
         type=float,
-        default=DEFAULT_TIME_LIMIT,
         metavar="SECONDS",
         help=f"Most seconds per session; default {DEFAULT_TIME_LIMIT:g}.",
     ),
@@ -117,14 +149,15 @@ def judging(command: Command) -> Command:
     def with_judging(
         *args: object,
         model: str | None,
-        rubric: str,
-        chunk_chars: int,
-        concurrency: int,
-        time_limit: float,
+        rubric: str | None,
+        chunk_chars: int | None,
+        chunk_tokens: int | None,
+        concurrency: int | None,
+        time_limit: float | None,
         store: str | None,
         **others: object,
     ) -> int:
-        named = Judging(model, rubric, chunk_chars, concurrency, time_limit, store)
+        named = Judging(model, rubric, chunk_chars, chunk_tokens, concurrency, time_limit, store)
         return command(*args, judging=named, **others)
 
     decorated: Command = with_judging

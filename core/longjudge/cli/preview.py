@@ -11,11 +11,14 @@ from longjudge.estimate import Estimator
 from longjudge.keys import KeyMaker
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from longjudge.chunks import ChunkPlan
     from longjudge.estimate import Totals
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
+    from longjudge.settings import Settings
     from longjudge.store import Store
 
 
@@ -31,18 +34,38 @@ class Preview:
 
     @classmethod
     async def of(
-        cls, session: Session, chunk_chars: int, rubric: Rubric, judge: Judge, store: Store
+        cls,
+        session: Session,
+        settings: Settings,
+        rubric: Rubric,
+        judge: Judge,
+        store: Store,
+        *,
+        fresh: bool = False,
     ) -> Preview:
-        """Plan a session and look its chunks up in the store.
+        """Plan a session and look its chunks up in the store; `fresh` finds nothing there.
 
         The work is done in a thread, so that a signal is heard meanwhile.
         """
-        plan = plan_chunks(session.index, chunk_chars)
-        estimator = await asyncio.to_thread(Estimator.of, session, rubric, judge.model)
+        plan = await asyncio.to_thread(
+            plan_chunks,
+            session.index,
+            settings.chunk_chars,
+            settings.chunk_tokens,
+        )
+        estimator = await asyncio.to_thread(Estimator.of, session, rubric, judge.model, judge.price)
         keys = await asyncio.to_thread(list, KeyMaker(judge, rubric).keys(plan))
-        kept = await store.kept_keys(keys)
+        kept = set[str]() if fresh else await store.kept_keys(keys)
         totals = await asyncio.to_thread(estimator.totals, plan, keys, kept)
         return cls(plan, estimator, keys, kept, totals)
+
+    def asked(self, known: Container[str]) -> list[int]:
+        """Positions of the chunks to ask where `known` keys have a verdict; equal ones once."""
+        first: dict[str, int] = {}
+        for position, key in enumerate(self.keys):
+            if key not in known:
+                first.setdefault(key, position)
+        return list(first.values())
 
 
 def money(amount: float | None) -> str:

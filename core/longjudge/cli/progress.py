@@ -43,6 +43,9 @@ class Progress:
                 self._draw()
             case StoreFailed():
                 self._line(f"longjudge: nothing is kept while the store fails: {update.message}")
+            case Stopping(cause="budget"):
+                # The command says so itself, once for all sessions.
+                pass
             case Stopping():
                 self._line(f"stopping ({update.cause}): answers on their way may still arrive")
             case JudgmentEnded():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from longjudge.cli.files import Reading, session_files
-from longjudge.errors import SessionError
-from longjudge.sessions import load_session
+from longjudge.cli.files import Reading, files_at_hand
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -18,22 +17,22 @@ if TYPE_CHECKING:
     from longjudge.sessions import Session
 
 
-def list_sessions(paths: Sequence[str], *, as_json: bool) -> int:
-    """Print a row per session and return the exit code.
+def list_sessions(paths: Sequence[str], *, as_json: bool, wanted: str | None = None) -> int:
+    """Print a row per session, or of the `wanted` one, and return the exit code.
 
     Raises:
-        UsageError: no path, or no session in what was named.
+        UsageError: no session in what was named, or none on this computer.
     """
-    reading = Reading()
-    for file in session_files(paths, "sessions"):
-        try:
-            session = load_session(file.path)
-        except SessionError as error:
-            reading.not_read(file, error)
-            continue
-        reading.read += 1
-        click.echo(_json(session) if as_json else _row(session))
-        session.close()
+    return asyncio.run(_list(paths, as_json, wanted))
+
+
+async def _list(paths: Sequence[str], as_json: bool, wanted: str | None) -> int:
+    reading, files = Reading(wanted), files_at_hand(paths, "sessions")
+    reading.begin(files)
+    for file in files:
+        for session in await reading.open(file, warn=False):
+            click.echo(_json(session) if as_json else _row(session))
+            session.close()
     reading.close(paths)
     return 2 if reading.failed else 0
 

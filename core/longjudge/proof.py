@@ -1,0 +1,210 @@
+"""One finding, or one event, as it leaves the program: Markdown to paste, JSON to process.
+
+Pure. Everything foreign is cleaned before it goes out, and in Markdown it stands in code spans and
+fences that no text can break out of.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, cast
+
+from longjudge.text import clean, clean_line
+
+if TYPE_CHECKING:
+    from longjudge.marks import Mark
+    from longjudge.result import ResultFinding
+
+CONTEXT_CHARS = 4_000
+"""So much of an event's text goes out with a finding."""
+
+EVENT_CHARS = 20_000
+"""So much of an event's text goes out without one."""
+
+NAME_CHARS = 1_000
+_BACKTICKS = re.compile("`+")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A stretch of a text: where it starts, and how many characters the whole text has."""
+
+    text: str
+    start: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where something stands: the session, and the event's place in it and in its file."""
+
+    path: str
+    format: str
+    id: str
+    title: str
+    thread: str
+    part: int
+    event: int
+    header: str
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A finding with what it was asked by, who answered, and what a person said to it."""
+
+    finding: ResultFinding
+    label: str
+    question: str
+    model: str
+    rubric: str
+    rubric_version: str
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What goes out. `context` is None where the event's text cannot be read any more."""
+
+    source: Source
+    context: Excerpt | None
+    opinion: Opinion | None = None
+
+
+def excerpt(text: str, span: tuple[int, int] | None = None, limit: int = CONTEXT_CHARS) -> Excerpt:
+    """At most `limit` characters of a text: those around a span, else the first ones."""
+    low, high = span or (0, 0)
+    room = max(0, limit - (high - low)) // 2
+    start = max(0, min(low - room, len(text) - limit))
+    return Excerpt(text[start : start + limit], start, len(text))
+
+
+def as_markdown(proof: Proof) -> str:
+    """The proof as Markdown, with a newline at its end."""
+    source, opinion = proof.source, proof.opinion
+    if opinion is None:
+        blocks = [f"## {_event(source)}", "\n".join(_place_lines(source, named=True))]
+    else:
+        blocks = _opinion_blocks(source, opinion)
+    context = proof.context
+    if context is None:
+        blocks.append("The text of the event cannot be read any more.")
+    else:
+        around = f", {_stretch(context)}" if len(context.text) < context.chars else ""
+        blocks += [f"{_event(source)}{around}:", _fenced(context.text)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def as_json(proof: Proof) -> str:
+    """The proof as one JSON object: the finding as results have it, and where it comes from."""
+    source, opinion = proof.source, proof.opinion
+    fields: dict[str, object] = {}
+    if opinion is None:
+        fields["part"], fields["event"] = source.part, source.event
+    else:
+        fields.update(asdict(opinion.finding))
+        fields["mark"] = opinion.mark.value if opinion.mark else None
+        fields["label"], fields["question"] = opinion.label, opinion.question
+        fields["model"] = opinion.model
+        fields["rubric"] = {"name": opinion.rubric, "version": opinion.rubric_version}
+    fields |= {
+        "session": {
+            "path": source.path,
+            "format": source.format,
+            "id": source.id,
+            "title": source.title,
+        },
+        "thread": source.thread,
+        "header": source.header,
+        "file": source.file,
+        "line": source.line,
+        "context": asdict(proof.context) if proof.context else None,
+    }
+    return json.dumps(_cleaned(fields), ensure_ascii=False, indent=2) + "\n"
+
+
+def _opinion_blocks(source: Source, opinion: Opinion) -> list[str]:
+    finding = opinion.finding
+    asked = f"- question: {_code(opinion.question)}"
+    judged = (
+        f"- judged by: {_code(opinion.model)} with the rubric {_code(opinion.rubric)},"
+        f" version {_code(opinion.rubric_version)}"
+    )
+    marked = f"- marked: {opinion.mark.value}" if opinion.mark else "- marked: not yet"
+    place = _place_lines(source, named=finding.event is not None)
+    facts = [f"- criterion: {_code(finding.criterion)}", asked, *place]
+    blocks = [
+        f"## Finding: {_code(opinion.label or finding.criterion)}",
+        "\n".join([*facts, f"- quote: {_verified(finding)}", marked, judged]),
+    ]
+    for name, text in (("Note", finding.note), ("Quote", finding.quote)):
+        if text:
+            blocks += [f"{name}:", _fenced(text[:EVENT_CHARS])]
+    return blocks
+
+
+def _verified(finding: ResultFinding) -> str:
+    if finding.event is None:
+        return "not verified, the judge named no event of the chunk"
+    if finding.quote is None:
+        return "none was given"
+    return "verified, found in the event" if finding.verified else "not found in the event"
+
+
+def _place_lines(source: Source, *, named: bool) -> list[str]:
+    """Session, place and file; without a named event, the place is where the chunk starts."""
+    event = f"event {source.event}" if named else f"which starts with event {source.event}"
+    where = _code(source.file or source.path)
+    line = f", line {source.line}" if source.line is not None else ""
+    return [
+        f"- session: {_code(source.path)}, {_code(source.format)}, id {_code(source.id)}",
+        f"- place: part {source.part}, {event}, thread {_code(source.thread)}",
+        f"- file: {where}{line}",
+    ]
+
+
+def _event(source: Source) -> str:
+    return f"Event {source.event}, {_code(source.header)}"
+
+
+def _stretch(context: Excerpt) -> str:
+    end = context.start + len(context.text)
+    return f"characters {context.start:,} to {end:,} of {context.chars:,}"
+
+
+def _fenced(text: str) -> str:
+    """A block of text between fences longer than any run of backticks in it."""
+    shown = _safe(text)
+    fence = "`" * max(3, _longest_run(shown) + 1)
+    return f"{fence}text\n{shown}\n{fence}"
+
+
+def _code(text: str) -> str:
+    """One line of text as a code span, in which nothing means anything."""
+    shown = clean_line(text, NAME_CHARS).strip()
+    if not shown:
+        return "(none)"
+    ticks = "`" * (_longest_run(shown) + 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{ticks}{space}{shown}{space}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+
+
+def _safe(text: str) -> str:
+    return clean(text.replace("\r\n", "\n"))
+
+
+def _cleaned(value: object) -> object:
+    """The same JSON value with every string cleaned."""
+    if isinstance(value, str):
+        return _safe(value)
+    if isinstance(value, dict):
+        entries = cast("dict[str, object]", value)
+        return {name: _cleaned(item) for name, item in entries.items()}
+    return value

@@ -1,0 +1,309 @@
+"""Budgets of whole judgments and commands: never passed, honest about what was not asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import server as api
+from judgments_for_tests import MODEL, Watched, check_sums, run
+from longjudge import retries
+from longjudge.budget import Budget
+from longjudge.errors import UsageError
+from longjudge.judges.base import Usage
+from longjudge.prices import cost_usd
+from longjudge.updates import Stopping
+from server import FOREVER, MessagesServer
+from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COUNT = 12
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
+    with MessagesServer() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+        yield server
+
+
+@pytest.fixture
+def session_file(tmp_path: Path) -> Path:
+    return write_session(tmp_path / "session.jsonl", COUNT)
+
+
+@pytest.fixture
+def store_file(tmp_path: Path) -> Path:
+    return tmp_path / "store.sqlite"
+
+
+async def test_calls_are_never_more_than_allowed_with_64_workers_and_several_judgments(
+    served: MessagesServer, tmp_path: Path
+) -> None:
+    budget = Budget(max_calls=50)
+    paths = [write_session(tmp_path / f"{n}.jsonl", 100 + n) for n in range(3)]
+    # Each session has texts of its own, so that none is answered by another.
+    for n, path in enumerate(paths):
+        path.write_text(path.read_text().replace("next file", f"file number {n}"))
+    results = await asyncio.gather(
+        *(
+            run(path, tmp_path / f"{n}.sqlite", concurrency=64, budget=budget)
+            for n, path in enumerate(paths)
+        )
+    )
+    assert len(served.requests) == 50
+    assert sum(result.calls for result in results) == 50
+    assert sum(result.judged_chunks for result in results) == 50
+    assert {reason for result in results for reason in result.gaps} == {"skipped"}
+
+
+async def test_what_a_budget_left_out_is_skipped_and_asked_by_the_next_run(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    async with Watched(session_file, store_file, budget=Budget(max_calls=5)) as watched:
+        result = await watched.judgment.run()
+        assert watched.judgment.budget_ended
+        assert [u.cause for u in watched.updates if isinstance(u, Stopping)] == ["budget"]
+    check_sums(result)
+    assert (result.status, result.calls, result.gaps) == ("partial", 5, {"skipped": COUNT - 5})
+    assert result.score == 1.0
+    again = await run(session_file, store_file)
+    assert (again.status, again.calls, again.cached_chunks) == ("complete", COUNT - 5, 5)
+
+
+async def test_questions_in_flight_are_awaited_to_the_last_when_the_budget_ends(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    async with Watched(
+        session_file, store_file, budget=Budget(max_calls=3), concurrency=8
+    ) as watched:
+        running = asyncio.ensure_future(watched.judgment.run())
+        await watched.until(COUNT, "gap")
+        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 3)
+        served.release()
+        result = await running
+    assert (result.judged_chunks, result.calls) == (3, 3)
+    assert result.gaps == {"skipped": COUNT - 3}
+
+
+async def test_a_retry_is_a_call_and_a_chunk_that_may_not_be_asked_again_says_what_went_wrong(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    def script(request: api.Request, attempt: int) -> api.Reply:
+        match item_of(request.prompt):
+            case 0:
+                return api.error(500)
+            case 1:
+                return api.no_json()
+            case 2:
+                return api.rate_limited(0.01)
+            case _:
+                return api.clean(request)
+
+    served.script = script
+    result = await run(session_file, store_file, concurrency=1, budget=Budget(max_calls=3))
+    assert len(served.requests) == 3
+    assert result.status == "failed"
+    asked = [part.reason for part in result.parts if part.attempts]
+    assert asked
+    assert set(asked) <= {"provider_error", "unparsable", "rate_limited"}
+    assert result.gaps["skipped"] == COUNT - len(asked)
+
+
+async def test_a_chunk_waiting_for_its_next_attempt_ends_with_its_trouble_at_once(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.error(500, headers={"retry-after": "20"})
+        if item_of(request.prompt) == 0
+        else api.clean(request)
+    )
+    result = await run(session_file, store_file, concurrency=1, budget=Budget(max_calls=4))
+    assert result.parts[0].reason == "provider_error"
+    assert result.gaps == {"provider_error": 1, "skipped": COUNT - 4}
+    assert result.seconds < 10
+
+
+async def test_the_cost_stays_within_its_limit_and_its_room_is_used(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    each = cost_usd(MODEL, Usage(100, 10))
+    assert each is not None
+    async with Watched(session_file, store_file) as watched:
+        upper = watched.judgment._measured().upper_price(
+            watched.judgment.plan, 0, retries.MAX_TOKENS
+        )
+    assert upper is not None
+    # Room for five answers and the upper price of the one that follows.
+    limit = 5 * each + 1.05 * upper
+    result = await run(session_file, store_file, concurrency=64, budget=Budget(max_cost=limit))
+    assert result.cost_usd is not None
+    assert result.cost_usd <= limit
+    assert 5 <= result.judged_chunks <= COUNT
+    small = Budget(max_cost=0.99 * upper)
+    nothing = await run(session_file, store_file, budget=small, fresh=True)
+    assert (nothing.calls, nothing.status) == (0, "failed")
+
+
+async def test_answers_dearer_than_expected_end_the_budget_before_the_next_question(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.message(
+        [{"type": "text", "text": json.loads(api.clean(request).body)["content"][1]["text"]}],
+        usage={"input_tokens": 10_000_000, "output_tokens": 10},
+    )
+    budget = Budget(max_cost=1.0)
+    result = await run(session_file, store_file, concurrency=1, budget=budget)
+    assert (result.calls, result.judged_chunks) == (1, 1)
+    assert result.gaps == {"skipped": COUNT - 1}
+
+
+async def test_the_limit_on_cost_needs_a_known_price(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    with pytest.raises(UsageError, match="unknown"):
+        await run(session_file, store_file, model="my-own", budget=Budget(max_cost=1))
+    assert served.requests == []
+
+
+async def test_without_a_call_left_kept_verdicts_are_used_and_no_credential_is_needed(
+    served: MessagesServer,
+    session_file: Path,
+    store_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await run(session_file, store_file, budget=Budget(max_calls=4))
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    result = await run(session_file, store_file, budget=Budget(max_calls=0))
+    assert (result.status, result.calls, result.cached_chunks) == ("partial", 0, 4)
+    assert result.gaps == {"skipped": COUNT - 4}
+
+
+async def test_equals_of_a_chunk_that_was_not_asked_are_skipped_with_it(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    served.script = lambda request, _: api.error(500)
+    result = await run(path, store_file, concurrency=1, budget=Budget(max_calls=2))
+    check_sums(result)
+    assert result.parts[2].reason == result.parts[3].reason == "skipped"
+
+
+async def test_a_cancel_after_the_end_of_the_budget_cancels_what_is_in_flight(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    async with Watched(
+        session_file, store_file, budget=Budget(max_calls=2), concurrency=4
+    ) as watched:
+        running = asyncio.ensure_future(watched.judgment.run())
+        await watched.until(COUNT, "gap")
+        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 2)
+        assert not watched.judgment.ask_again(COUNT)
+        watched.judgment.cancel()
+        result = await running
+    check_sums(result)
+    assert result.status == "cancelled"
+    assert result.gaps == {"cancelled": 2, "skipped": COUNT - 2}
+
+
+async def test_a_cancel_when_the_budget_has_ended_it_all_has_ended_nothing(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: api.later(api.clean(request), 0.3)
+    async with Watched(
+        session_file, store_file, budget=Budget(max_calls=2), concurrency=4
+    ) as watched:
+        running = asyncio.ensure_future(watched.judgment.run())
+        await watched.until(COUNT, "gap")
+        watched.judgment.cancel()
+        result = await running
+    assert (result.status, result.judged_chunks) == ("partial", 2)
+
+
+def judge(*arguments: object, server: MessagesServer | None = None) -> tuple[int, list[Any], str]:
+    environment = dict(os.environ)
+    if server is not None:
+        environment["ANTHROPIC_BASE_URL"] = server.base_url
+    options = ["judge", "--json", "--chunk-chars", CHUNK_CHARS, *arguments]
+    done = subprocess.run(
+        [sys.executable, "-m", "longjudge", *map(str, options)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def test_one_budget_holds_for_all_sessions_of_a_command_and_its_end_is_said_once(
+    tmp_path: Path,
+) -> None:
+    paths = [write_session(tmp_path / f"{n}.jsonl", count) for n, count in enumerate((8, 6, 4))]
+    for n, path in enumerate(paths):
+        path.write_text(path.read_text().replace("next file", f"file number {n}"))
+    store = ["--store", tmp_path / "store.sqlite"]
+    with MessagesServer() as server:
+        _, [kept], _ = judge(paths[2], *store, server=server)
+        before = len(server.requests)
+        code, results, err = judge(*paths, "--max-calls", 10, *store, server=server)
+        assert len(server.requests) - before == 10
+    assert kept["status"] == "complete"
+    assert code == 3
+    assert [result["status"] for result in results] == ["complete", "partial", "complete"]
+    assert results[1]["gaps"] == {"skipped": 4}
+    assert (results[2]["calls"], results[2]["cached_chunks"]) == (0, 4)
+    assert err.count("the budget ended") == 1
+    assert "1.jsonl: the budget ended it with 2 of 6 parts judged: all 10 calls" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--max-cost", "-1"], "out of range"),
+        (["--max-cost", "nan"], "out of range"),
+        (["--max-cost", "inf"], "out of range"),
+        (["--max-calls", "-1"], "out of range"),
+        (["--max-cost", "1", "--model", "llama-of-my-own"], "price of llama-of-my-own is unknown"),
+        (["--chunk-tokens", "900"], "exclude each other"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_read(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    code, out, err = judge(tmp_path / "missing.jsonl", *arguments)
+    assert (code, out) == (2, [])
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_plan_in_tokens_is_judged_and_named_in_the_settings(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", 6)
+    options = ["--chunk-tokens", "300", "--model", "offline", "--store", tmp_path / "s.sqlite"]
+    done = subprocess.run(
+        [sys.executable, "-m", "longjudge", "judge", path, "--json", *options],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    result = json.loads(done.stdout)
+    assert result["settings"] == {"chunk_tokens": 300, "concurrency": 4, "time_limit": 600}
+    assert 1 < result["chunks"] < 6
