@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import server as api
+from judgments_for_tests import Watched
 from longjudge import CredentialError, Result, judge_session, retries
 from longjudge.api import open_session
-from longjudge.judges.make import make_judge
 from longjudge.judges.offline import OfflineJudge, believable_delay
 from longjudge.judgment import Judgment
 from longjudge.paths import sample_sessions
@@ -26,7 +26,7 @@ from server import FOREVER, MessagesServer, Reply, Request
 from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from longjudge.updates import Update
@@ -284,8 +284,17 @@ async def test_what_is_wrong_with_a_question_is_wrong_with_its_equals(
 async def test_judgments_at_the_same_time_never_pay_twice_for_one_question(
     served: MessagesServer, session_file: Path, tmp_path: Path
 ) -> None:
+    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
     stores = [tmp_path / "a.sqlite", tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
-    results = await asyncio.gather(*(judge(session_file, store) for store in stores))
+    first = asyncio.ensure_future(judge(session_file, stores[0]))
+    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 4)
+    second = asyncio.ensure_future(judge(session_file, stores[1]))
+    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == COUNT)
+    async with Watched(session_file, stores[2]) as third:
+        waits = asyncio.ensure_future(third.judgment.run())
+        await third.until(COUNT, "waiting")
+        served.release()
+        results = await asyncio.gather(first, second, waits)
     assert len(served.requests) == COUNT
     assert {result.status.value for result in results} == {"complete"}
     assert sum(result.calls for result in results) == COUNT
@@ -340,52 +349,6 @@ async def test_half_a_second_on_the_long_sample_shows_every_face_of_a_timeout(
     assert result.status == "timed_out"
     assert result.judged_chunks > 0
     assert set(result.gaps) == {"timed_out", "skipped"}
-
-
-class Watched:
-    """A judgment against the local server whose updates are recorded."""
-
-    def __init__(self, path: Path, store: Path, concurrency: int = 2) -> None:
-        self.path, self.store_path, self.concurrency = path, store, concurrency
-        self.updates: list[Update] = []
-        self.on_update: Callable[[Update], None] = lambda update: None
-        self.updated = asyncio.Event()
-
-    def listen(self, update: Update) -> None:
-        self.updates.append(update)
-        self.updated.set()
-        self.on_update(update)
-
-    async def __aenter__(self) -> Watched:
-        self.session = await open_session(self.path)
-        self.store = await Store.open(self.store_path)
-        self.judge = make_judge(MODEL)
-        self.judgment = Judgment(
-            self.session,
-            rubric=load_rubric("chunks"),
-            judge=self.judge,
-            store=self.store,
-            settings=Settings(CHUNK_CHARS, self.concurrency),
-            listener=self.listen,
-        )
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.judge.aclose()
-        await self.store.aclose()
-        self.session.close()
-
-    async def until(self, part: int, state: str) -> None:
-        while state not in self.states(part):
-            self.updated.clear()
-            await self.updated.wait()
-
-    def states(self, part: int) -> list[str]:
-        return [
-            update.state.value
-            for update in self.updates
-            if isinstance(update, ChunkUpdate) and update.part == part
-        ]
 
 
 async def test_a_session_rewritten_while_it_is_judged_ends_as_a_partial_result(
