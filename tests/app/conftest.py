@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import sys
+import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.widgets import Input
 
 from longjudge.judges.offline import OfflineJudge
 from longjudge.rubric import load_rubric
@@ -17,6 +21,7 @@ from longjudge.settings import Settings
 from longjudge.store import Store
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench import Bench
+from longjudge_tui.shelf import Found, Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from longjudge.judges.base import Answer, Question
 
 PUMPS = 400
+_SVG_ID = re.compile(r"\bterminal-\d+-")
 
 
 class GatedJudge(OfflineJudge):
@@ -83,6 +89,14 @@ class Desk:
         await self.pilot.press(*keys)
 
     @property
+    def shelf(self):
+        return self.app.shelf
+
+    def row(self, words: str) -> str:
+        """The row of the library that has some words in it."""
+        return next((row for row in self.rows("sessions") if words in row), "")
+
+    @property
     def lines(self) -> list[str]:
         """The screen as it is painted, line by line."""
         return [
@@ -115,6 +129,62 @@ class Desk:
         )
 
 
+    async def picture(self) -> str:
+        """The screen as SVG, once it has come to rest: without messages that go by themselves."""
+        app, before = self.app, ""
+        for _ in range(PUMPS):
+            app.clear_notifications()
+            for field in app.screen.query(Input):
+                field.cursor_blink = False
+            await self.pilot.pause()
+            if app.screen.query("Toast"):
+                continue
+            svg = app.export_screenshot()
+            if (now := _SVG_ID.sub("", svg)) == before:
+                return svg
+            before = now
+        raise AssertionError(f"the screen never came to rest\n{self.text}")
+
+
+@pytest.fixture
+def looks_as_before(snap_compare, monkeypatch):
+    """Whether the screen looks like its picture in `__snapshots__`."""
+
+    async def compare(desk: Desk) -> bool:
+        svg = await desk.picture()
+        # The plugin would run the app itself; here it runs already, in a state of its own.
+        monkeypatch.setattr("textual._doc.take_svg_screenshot", lambda **_: svg)
+        return snap_compare(desk.app)
+
+    return compare
+
+
+class Clock:
+    """Stands in for the module `time`: the time of day and the seconds go on when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_790_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def forward(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock for every module of ours that reads one."""
+    frozen = Clock()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("longjudge") and getattr(module, "time", None) is time:
+            monkeypatch.setattr(module, "time", frozen)
+    return frozen
+
+
 @pytest.fixture
 def write_session(tmp_path: Path):
     """Write a session of `events` commands; those in `flagged` force-push."""
@@ -142,24 +212,46 @@ def open_desk(tmp_path: Path):
     """Open the app on paths; everything is closed again at the end."""
 
     @asynccontextmanager
-    async def opened(*paths, gated=False, judge=None, store=None, size=(120, 40), **settings):
+    async def opened(
+        *paths,
+        gated=False,
+        judge=None,
+        store=None,
+        size=(120, 40),
+        config=None,
+        theme=None,
+        **settings,
+    ):
         judge = judge or (GatedJudge() if gated else OfflineJudge())
         opened_store = await Store.open(store or tmp_path / "store.sqlite")
+        kept = await opened_store.all_keys()
+
+        def find() -> Found:
+            return Found(find_sessions(paths), "named by the test")
+
+        found = find()
         bench = Bench(
-            find_sessions(paths),
+            list(found.files),
             judge=judge,
             rubric=load_rubric("chunks"),
             store=opened_store,
             settings=Settings(**{"chunk_chars": 1000} | settings),
-            kept=await opened_store.all_keys(),
+            kept=kept,
+            config=config,
         )
-        app = LongjudgeApp(bench)
-        bench.open_first()
+        shelf = Shelf(found, find=find, bench=bench, store=opened_store, kept=kept)
+        bench.refusal = shelf.refusal
+        at_bench = len(found.files) == 1
+        app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme)
+        if at_bench:
+            bench.open_first()
+        shelf.open_past()
         try:
             async with app.run_test(size=size, notifications=True) as pilot:
                 desk = Desk(app, pilot, bench, judge)
                 yield desk
         finally:
+            await shelf.aclose()
             await bench.aclose()
             await judge.aclose()
             await opened_store.aclose()

@@ -114,7 +114,8 @@ async def test_a_session_of_a_folder_that_vanished_is_said_and_passed_over(
         path = write_session(f"{name}.jsonl", events)
         shutil.move(path, folder / path.name)
     async with open_desk(folder) as desk:
-        await desk.sees("9 events")
+        await desk.press("enter")
+        await desk.sees("9 events · 9 tool calls")
         (folder / "b.jsonl").unlink()
         await desk.press("n")
         await desk.sees("3 events")

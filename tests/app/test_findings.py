@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longjudge.judges.anthropic import AnthropicJudge
 from longjudge.judges.offline import OfflineJudge
+from longjudge.marks import Mark
 from longjudge.result import ResultFinding
 from longjudge.rubric import load_rubric, parse_rubric
 from longjudge_tui.findings_list import FindingsList
+from longjudge_tui.findings_order import ShownFinding
 from longjudge_tui.wording import dollars
 
 
@@ -52,7 +56,7 @@ async def test_the_cursor_stays_on_its_finding_and_in_sight(open_desk, write_ses
 @pytest.mark.parametrize("width", [38, 58, 100])
 def test_a_row_begins_with_the_criterion_and_says_it_once(width):
     lines = FindingsList(load_rubric("chunks"), id="findings")
-    lines._findings = [finding(7, note="", quote=None)]
+    lines._rows_shown = [ShownFinding(finding(7, note="", quote=None))]
     text = "".join(cell for cell, _ in lines.row_cells(0, width))
     assert text[:width].count("Destructive action") == 1
     assert "destructive_action" not in text
@@ -61,10 +65,41 @@ def test_a_row_begins_with_the_criterion_and_says_it_once(width):
 def test_a_criterion_without_label_is_named_by_its_id():
     rubric = parse_rubric('name = "x"\n[[criteria]]\nid = "odd_thing"\nquestion = "Odd?"', "x")
     lines = FindingsList(rubric, id="findings")
-    lines._findings = [finding(7, criterion="odd_thing", verified=False)]
+    lines._rows_shown = [ShownFinding(finding(7, criterion="odd_thing", verified=False))]
     text = "".join(cell for cell, _ in lines.row_cells(0, 58))
     assert "odd_thing" in text
     assert "? unverified" in text
+
+
+@pytest.mark.parametrize("width", [38, 58, 100])
+@pytest.mark.parametrize("mark", [*Mark])
+def test_a_mark_has_its_glyph_and_its_word_in_the_row(width, mark):
+    lines = FindingsList(load_rubric("chunks"), id="findings")
+    lines._rows_shown = [ShownFinding(finding(7), mark)]
+    text = "".join(cell for cell, _ in lines.row_cells(0, width))[:width]
+    assert {Mark.RIGHT: "✔ right", Mark.WRONG: "✘ wrong"}[mark] in text
+
+
+async def test_a_list_that_was_empty_for_a_moment_goes_on_where_it_was(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        lines = await shown(desk, [finding(part) for part in range(1, 9)])
+        lines.move_to(4)
+        here = lines.here
+        await shown(desk, [])
+        await shown(desk, [finding(part) for part in range(1, 9)])
+        assert lines.here == here
+
+
+async def test_other_chunks_leave_the_cursor_on_the_same_quote(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        found = [finding(part, event=part, quote=f"q{part}") for part in range(1, 9)]
+        lines = await shown(desk, found)
+        lines.move_to(4)
+        event = lines.here.event
+        await shown(desk, [replace(each, part=each.part // 2) for each in found])
+        assert lines.here.event == event
 
 
 def test_a_price_that_is_not_nothing_never_reads_as_nothing():

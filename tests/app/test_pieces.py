@@ -15,9 +15,9 @@ import longjudge_tui
 from longjudge.judges.anthropic import AnthropicJudge
 from longjudge.judges.offline import OfflineJudge
 from longjudge.text import clean
-from longjudge_tui.commands import COMMANDS
+from longjudge_tui.commands import COMMANDS, Scope, works_in
 from longjudge_tui.main import choose_judge
-from longjudge_tui.outlook import next_size
+from longjudge_tui.sizes import next_size
 from longjudge_tui.wording import bar, fit
 from longjudge_tui.wrapping import PAGE_CHARS, PagedText, drawn, wrap
 
@@ -93,10 +93,15 @@ def test_without_a_credential_the_offline_rules_judge(monkeypatch):
     assert isinstance(choose_judge("claude-haiku-5-5"), AnthropicJudge)
 
 
-def test_no_key_does_two_things():
-    keys = [key for command in COMMANDS for key in command.keys]
-    assert len(keys) == len(set(keys))
-    assert len({command.id for command in COMMANDS}) == len(COMMANDS)
+@pytest.mark.parametrize(
+    ("screen", "inside"),
+    [(Scope.SCREEN, Scope.LIST), (Scope.SCREEN, Scope.SLIDER), (Scope.LIBRARY, Scope.LIST)],
+)
+def test_no_key_does_two_things_in_one_place(screen, inside):
+    scopes = (screen, inside, Scope.APP)
+    here = [each for each in COMMANDS if any(works_in(each, scope) for scope in scopes)]
+    for names in ([key for each in here for key in each.keys], [each.id for each in here]):
+        assert len(names) == len(set(names))
 
 
 def _calls():

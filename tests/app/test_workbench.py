@@ -8,7 +8,8 @@ import pytest
 async def test_the_longest_session_is_open_and_described(open_desk, write_session):
     short, long = write_session("short.jsonl", 3), write_session("long.jsonl", 12)
     async with open_desk(short, long) as desk:
-        await desk.sees("long.jsonl")
+        await desk.press("enter")
+        await desk.sees("CHUNKS")
         await desk.sees("12 events · 12 tool calls · 1 thread")
         assert "session 1/2" in desk.text
         assert "offline rules" in desk.lines[0]
@@ -53,7 +54,6 @@ async def test_a_wrong_chunk_size_is_explained_and_not_used(open_desk, write_ses
         await desk.press("s", *"5", "enter")
         await desk.sees("chunk size 5 is out of range")
         assert desk.bench.settings.chunk_chars == 1000
-        await desk.press("escape")
         assert desk.app.screen.query_one("#field-size").value == "1000"
 
 
@@ -69,7 +69,8 @@ async def test_the_next_session_is_one_key_away_and_the_last_leads_to_the_first(
 ):
     short, long = write_session("short.jsonl", 3), write_session("long.jsonl", 12)
     async with open_desk(short, long) as desk:
-        await desk.sees("long.jsonl")
+        await desk.press("enter")
+        await desk.sees("12 events · 12 tool calls")
         await desk.press("n")
         await desk.sees("short.jsonl")
         await desk.sees("3 events")

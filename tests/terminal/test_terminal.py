@@ -13,7 +13,7 @@ import pytest
 def test_open_run_cancel_quit(open_terminal, long_sample, columns, rows):
     terminal = open_terminal("--model", "offline", long_sample, columns=columns, rows=rows)
     terminal.sees("to ask")
-    assert "checkout-refactor.jsonl" in terminal.text
+    terminal.sees("checkout-refactor.jsonl")
     assert "offline rules" in terminal.text
     terminal.send("r")
     terminal.sees("◐ running")

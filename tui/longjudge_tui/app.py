@@ -1,74 +1,142 @@
-"""The app: the workbench, the theme, and the way out."""
+"""The app: its two screens, the themes, and the way out."""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 
-from longjudge_tui.commands import COMMANDS, Scope, bindings, command
+from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
 from longjudge_tui.dialogs import HelpDialog, QuitDialog
+from longjudge_tui.library import Library
 from longjudge_tui.live import banner
+from longjudge_tui.themes import THEMES
+from longjudge_tui.wording import line
 from longjudge_tui.workbench import Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from textual.binding import BindingType
     from textual.screen import Screen
 
     from longjudge_tui.bench import Bench
+    from longjudge_tui.shelf import Shelf
 
 
 BREAKPOINTS = [(0, "-narrow"), (115, "-wide"), (150, "-very-wide")]
 """From which width on which layout of the stylesheet holds."""
 
+LIBRARY, WORKBENCH = "library", "workbench"
+
+_NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel", "clear_filter"})
+
 
 class LongjudgeApp(App[None]):
-    """Shows a bench that somebody else owns and closes."""
+    """Shows a bench and a shelf that somebody else owns and closes.
+
+    With `at_bench` it opens on the workbench. A `theme` that does not exist is said, not used.
+    """
 
     CSS_PATH = "longjudge.tcss"
     TITLE = "longjudge"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.APP)]
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(
+        self, bench: Bench, shelf: Shelf, *, at_bench: bool, theme: str | None = None
+    ) -> None:
         super().__init__()
         self.bench = bench
+        self.shelf = shelf
+        self._at_bench = at_bench
+        self._wanted_theme = theme
+        self._library = Library(shelf)
+        self._workbench = Workbench(bench)
+        # Each screen has a mode of its own, and stays as it is while the other one is shown.
+        for mode, screen in ((LIBRARY, self._library), (WORKBENCH, self._workbench)):
+            shows: Callable[[], Screen[None]] = partial(_itself, screen)
+            self.add_mode(mode, shows)  # pyright: ignore[reportUnknownMemberType]
+        for each in THEMES:
+            self.register_theme(each)
 
-    def get_default_screen(self) -> Screen[None]:
-        """The workbench."""
-        return Workbench(self.bench)
+    async def on_mount(self) -> None:
+        """Use the theme that was configured, and show the first screen."""
+        self._use_theme()
+        await self.switch_mode(WORKBENCH if self._at_bench else LIBRARY)
+
+    def _use_theme(self) -> None:
+        name = self._wanted_theme
+        if name is None or os.environ.get("TEXTUAL_THEME"):
+            return
+        if name in self.available_themes:
+            self.theme = name
+        else:
+            some = "longjudge-high-contrast, textual-light or nord"
+            words = f"there is no theme {line(name, 60)}; use one of the palette, such as {some}"
+            self.notify(words, severity="warning", markup=False)
 
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
         """The palette: every command of the screen, and the themes."""
-        workbench = self.screen_stack[0]
-        assert isinstance(workbench, Workbench)
+        at_library = self.current_mode == LIBRARY
+        scope = Scope.LIBRARY if at_library else Scope.SCREEN
+        choose = self._library.choose if at_library else self._workbench.choose
         for each in COMMANDS:
-            if each.scope is Scope.SCREEN and each.id not in ("next_panel", "previous_panel"):
-                choose = partial(workbench.choose, each.id)
-                yield SystemCommand(each.help, f"key {each.shown}", choose)
+            if works_in(each, scope) and each.id not in _NOT_IN_PALETTE:
+                yield SystemCommand(each.help, f"key {each.shown}", partial(choose, each.id))
         yield SystemCommand("Change the theme", "Light, dark, and others", self.action_change_theme)
         yield SystemCommand("Quit", f"key {command('quit').shown}", self.action_quit)
 
+    @property
+    def in_flight(self) -> bool:
+        """Whether anything is judged, or waits to be."""
+        return self.bench.running or self.shelf.busy
+
     async def action_quit(self) -> None:
         """Quit; with work in flight ask once, and take a second time for yes."""
-        if not self.bench.running or isinstance(self.screen, QuitDialog):
+        if not self.in_flight or isinstance(self.screen, QuitDialog):
             self.exit()
         else:
-            self.push_screen(
-                QuitDialog(banner(self.bench), lambda: self.bench.running), self._answered
-            )
+            dialog = QuitDialog(banner(self.bench), lambda: self.in_flight)
+            self.push_screen(dialog, self._answered)
 
-    def on_workbench_close(self) -> None:
-        """There is no session to show."""
-        self.exit(return_code=2)
+    async def on_library_open_wanted(self) -> None:
+        """A session was opened."""
+        await self._show(WORKBENCH)
+
+    async def on_workbench_left(self) -> None:
+        """Back to the library."""
+        await self._show(LIBRARY)
+
+    async def on_workbench_close(self) -> None:
+        """The bench has no session to show; the library may have others."""
+        if self.bench.fatal is None:
+            # Said more than once, and settled already.
+            return
+        if self.bench.several or len(self.shelf.listing.files) > 1:
+            self.bench.close_no_more()
+            await self._show(LIBRARY)
+        else:
+            self.exit(return_code=2)
+
+    def on_library_help_wanted(self) -> None:
+        """Show the keys, those of the library first."""
+        self.push_screen(HelpDialog(banner(self.bench), Scope.LIBRARY))
 
     def on_workbench_help_wanted(self) -> None:
         """Show the keys."""
         self.push_screen(HelpDialog(banner(self.bench)))
 
+    async def _show(self, mode: str) -> None:
+        if len(self.screen_stack) == 1:
+            await self.switch_mode(mode)
+
     def _answered(self, leave: bool | None) -> None:
         if leave:
             self.exit()
+
+
+def _itself(screen: Screen[None]) -> Screen[None]:
+    return screen

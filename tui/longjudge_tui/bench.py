@@ -10,25 +10,31 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from longjudge.api import open_session
-from longjudge.chunks import MAX_CHUNK_CHARS, MIN_CHUNK_CHARS
-from longjudge.errors import LongjudgeError, NotASessionError, SessionError, StoreError, UsageError
+from longjudge.config import Configuration
+from longjudge.errors import LongjudgeError, SeveralSessionsError, UsageError
 from longjudge.estimate import Estimator
-from longjudge.keys import KeyMaker
+from longjudge.judges.make import make_judge
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
-from longjudge_tui.outlook import Outlook, next_size
-from longjudge_tui.preview import Preview
+from longjudge_tui.marking import Marking
+from longjudge_tui.opening import Opening
+from longjudge_tui.preview import Lookup
 from longjudge_tui.run import Run
 from longjudge_tui.texts import Texts
+from longjudge_tui.tuning import Tuning
 from longjudge_tui.wording import fault
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session, SessionFile
     from longjudge.settings import Settings
     from longjudge.store import Store
+    from longjudge_tui.opening import Loading, Opened
+    from longjudge_tui.outlook import Outlook
+    from longjudge_tui.preview import Preview
     from longjudge_tui.records import Records
 
 CLOSE_SECONDS = 4.0
@@ -38,19 +44,22 @@ LIVE_TOTALS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
-    """A session on its way in."""
+class Wanted:
+    """A judgment that is to begin.
 
-    file: SessionFile
-    done: int
-    total: int
+    `only` are the chunks it asks about, `before` is the run whose other records it takes over.
+    """
+
+    settings: Settings
+    only: frozenset[int] | None = None
+    before: Run | None = None
 
 
 class Bench:
     """What the app works on.
 
     `notices` holds messages for the screen to show once, `problem` the last one that stays.
-    `fatal` says why the app has to close.
+    `refusal` says why no judgment may begin now, and nothing where one may.
     """
 
     def __init__(
@@ -62,31 +71,100 @@ class Bench:
         store: Store,
         settings: Settings,
         kept: set[str],
+        make_judge: Callable[[str], Judge] = make_judge,
+        model_name: str | None = None,
+        config: Configuration | None = None,
     ) -> None:
-        self.files = files
-        self.judge = judge
-        self.rubric = rubric
-        self.settings = settings
+        self.config = config or Configuration()
+        self.tuning = Tuning(
+            settings,
+            judge,
+            rubric,
+            make_judge=make_judge,
+            model_name=model_name,
+            refuse=self._refuse_change,
+            changed=self._replan,
+            calls_changed=self._more_calls,
+        )
+        self._opening = Opening(
+            files,
+            measure=self._measure,
+            use=self._use,
+            say=self._say,
+            notice=lambda words: self.notices.append(words),
+            in_flight=self._in_flight,
+        )
         self.session: Session | None = None
+        self.tool_calls = 0
         self.texts: Texts | None = None
-        self.file: SessionFile | None = None
         self.outlook: Outlook | None = None
-        self.loading: Loading | None = None
         self.run: Run | None = None
-        self.preview: Preview | None = None
         self.notices: list[str] = []
         self.problem = ""
-        self.fatal: LongjudgeError | None = None
         self.generation = 0
-        self._store = store
+        self.marking = Marking(store, lambda words: self.notices.append(words))
+        self.store = store
+        self._lookup = Lookup(
+            store,
+            kept,
+            lost=self._lost,
+            notice=lambda words: self.notices.append(words),
+        )
         self._kept = kept
-        self._maker = KeyMaker(judge, rubric)
-        self._estimator: Estimator | None = None
-        self._load_task: asyncio.Task[None] | None = None
         self._run_task: asyncio.Task[None] | None = None
-        self._preview_task: asyncio.Task[None] | None = None
-        self._next: Settings | None = None
+        self._next: Wanted | None = None
         self._judging = False
+        self.on_first_session: Callable[[], None] | None = None
+        self.refusal: Callable[[], str] = lambda: ""
+
+    @property
+    def files(self) -> list[SessionFile]:
+        """The files that one key steps through."""
+        return self._opening.files
+
+    @property
+    def file(self) -> SessionFile | None:
+        """The file of the session."""
+        return self._opening.file
+
+    @property
+    def loading(self) -> Loading | None:
+        """The session on its way in."""
+        return self._opening.loading
+
+    @property
+    def fatal(self) -> LongjudgeError | None:
+        """Why the app has to close."""
+        return self._opening.fatal
+
+    @property
+    def several(self) -> bool:
+        """Whether the file that was to be opened holds several sessions, to choose from."""
+        return isinstance(self.fatal, SeveralSessionsError)
+
+    def close_no_more(self) -> None:
+        """Nothing is fatal where there are other sessions to open."""
+        self._opening.fatal = None
+
+    @property
+    def preview(self) -> Preview | None:
+        """What the store holds about the plan, before a judgment."""
+        return self._lookup.preview
+
+    @property
+    def settings(self) -> Settings:
+        """What the next run goes by."""
+        return self.tuning.settings
+
+    @property
+    def judge(self) -> Judge:
+        """Who is asked."""
+        return self.tuning.judge
+
+    @property
+    def rubric(self) -> Rubric:
+        """What is judged by."""
+        return self.tuning.rubric
 
     @property
     def running(self) -> bool:
@@ -106,14 +184,14 @@ class Bench:
     @property
     def store_error(self) -> str | None:
         """Why nothing is kept."""
-        return (self.run and self.run.store_error) or self._store.write_error
+        return (self.run and self.run.store_error) or self.store.write_error
 
     @property
     def applies(self) -> bool:
         """Whether the rubric applies to the session; where not, no question is ever sent."""
         if self.session is None or self.rubric.skip is not Skip.NO_TOOL_CALL:
             return True
-        return bool(self.session.index.tool_calls)
+        return bool(self.tool_calls)
 
     def is_kept(self, position: int) -> bool:
         """Whether the store holds the verdict of a chunk of the plan."""
@@ -121,156 +199,75 @@ class Bench:
 
     def open_first(self) -> None:
         """Load the longest session."""
-        self._load(self.files[0], 1)
+        self._opening.load(self.files[0], 1)
+
+    def show(self, file: SessionFile) -> bool:
+        """Work on a file from now on; false, and said, where a judgment is in flight.
+
+        A file that is open already stays as it is.
+        """
+        return self._opening.show(file)
 
     def step(self, direction: int) -> None:
         """Load the next (1) or previous (-1) session; says so where that cannot be."""
-        here = self.loading.file if self.loading else self.file
-        if self._in_flight():
-            return
-        if len(self.files) < 2 or here not in self.files:
-            self.notices.append("there is no other session; ctrl+r reads this one again")
-            return
-        self._load(self.files[(self.files.index(here) + direction) % len(self.files)], direction)
+        self._opening.step(direction)
 
     def reload(self) -> None:
         """Read the session again, as its file is now."""
-        if self.loading is None and self.file is not None and not self._in_flight():
-            self._load(self.file, 0)
+        self._opening.reload()
 
     def _in_flight(self) -> bool:
         if self.running:
             self.notices.append("a judgment is in flight: cancel it (x) first")
         return self.running
 
-    def _load(self, file: SessionFile, direction: int) -> None:
-        """Load a file; where that fails, the one in a direction (0: none, what stands stays)."""
-        before = self._load_task
-        if before is not None:
-            before.cancel()
-        self.loading = Loading(file, 0, file.bytes)
-        self._load_task = asyncio.create_task(self._load_after(before, file, direction))
-
-    async def _load_after(
-        self, before: asyncio.Task[None] | None, file: SessionFile, direction: int
-    ) -> None:
-        if before is not None:
-            await asyncio.wait({before})
-
-        def report(done: int, total: int) -> None:
-            # Called in the loading thread; one assignment of a fresh object is safe to read.
-            self.loading = Loading(file, done, total)
-
-        session: Session | None = None
-        try:
-            session = await open_session(file.path, report)
-            estimator = await asyncio.to_thread(self._measure, session)
-        except SessionError as error:
-            self.loading = None
-            if direction:
-                self._drop(file, error, direction)
-            else:
-                self._say(str(error))
-            return
-        except asyncio.CancelledError:
-            if session is not None:
-                session.close()
-            raise
-        self.loading = None
-        self._show(file, session, estimator)
-
     def _measure(self, session: Session) -> Estimator:
-        estimator = Estimator.of(session, self.rubric, self.judge.model)
+        estimator = Estimator.of(session, self.rubric, self.judge.model, self.judge.price)
         # The price table is imported here, in the thread, and not by the first frame.
         estimator.cost(1)
         return estimator
 
-    def _show(self, file: SessionFile, session: Session, estimator: Estimator) -> None:
+    def _use(self, opened: Opened) -> None:
         self._let_go()
-        self.session, self.file, self._estimator = session, file, estimator
-        self.texts = Texts(session)
+        self.session = opened.session
+        if self.on_first_session is not None:
+            self.on_first_session()
+            self.on_first_session = None
+        # Counted once: every row that is drawn asks.
+        self.tool_calls = opened.session.index.tool_calls
+        self.tuning.measured(opened.session, opened.estimator)
+        self.texts = Texts(opened.session)
         self._replan()
-
-    def _drop(self, file: SessionFile, error: SessionError, direction: int) -> None:
-        """A file that cannot be used leaves the list; without any other the app ends."""
-        place = self.files.index(file)
-        self.files.remove(file)
-        # What a folder holds beside sessions is passed over; a session that is gone is not.
-        if file.named or (self.session is not None and not isinstance(error, NotASessionError)):
-            self.notices.append(str(error))
-        if not self.files:
-            no_session = UsageError("no session found; name a session file or its folder")
-            self.fatal = error if file.named else no_session
-            return
-        following = self.files[(place if direction > 0 else place - 1) % len(self.files)]
-        if self.session is None or following != self.file:
-            self._load(following, direction)
 
     def _say(self, problem: str) -> None:
         """A problem that stays on the screen, and is said once more."""
         self.problem = clean_line(problem, 1000)
         self.notices.append(self.problem)
 
-    def set_chunk_chars(self, chunk_chars: int) -> None:
-        """Plan with another chunk size.
-
-        Raises:
-            UsageError: out of range, or a judgment is in flight.
-        """
-        if chunk_chars == self.settings.chunk_chars:
-            return
+    def _refuse_change(self) -> None:
         if self.running:
             raise UsageError("a judgment is in flight: cancel it (x) first")
-        self.settings = replace(self.settings, chunk_chars=chunk_chars)
-        self._replan()
 
-    def step_chunk_chars(self, direction: int) -> None:
-        """Go to the next round chunk size, up (1) or down (-1).
-
-        Raises:
-            UsageError: a judgment is in flight.
-        """
-        here = self.settings.chunk_chars
-        self.set_chunk_chars(next_size(here, direction, MIN_CHUNK_CHARS, MAX_CHUNK_CHARS))
-
-    def set_time_limit(self, seconds: float) -> None:
-        """Use another time limit from the next run on.
-
-        Raises:
-            UsageError: out of range.
-        """
-        self.settings = replace(self.settings, time_limit=seconds)
+    def _more_calls(self, calls: int) -> None:
+        if self._judging and self.run is not None:
+            self.run.set_concurrency(calls)
 
     def _replan(self) -> None:
         self.run, self.problem = None, ""
-        if self.session is not None and self._estimator is not None:
-            self.outlook = Outlook.of(
-                self.session, self.settings.chunk_chars, self._estimator, self._maker, self._kept
-            )
+        if self.session is not None:
+            self.outlook = self.tuning.outlook(self.session, self._kept)
             self.generation += 1
             self._begin_preview()
 
     def _begin_preview(self) -> None:
-        self._end_preview()
+        self._lookup.end()
         if self.session is None or self.outlook is None or not self.applies:
             return
-        if not self.outlook.totals.kept:
-            return
-        self.preview = Preview(self.session, self.outlook, self._kept, self._store)
-        self._preview_task = asyncio.create_task(self._fill(self.preview))
+        if self.outlook.totals.kept:
+            self._lookup.begin(self.session, self.outlook)
 
-    def _end_preview(self) -> None:
-        self.preview = None
-        if self._preview_task is not None:
-            self._preview_task.cancel()
-
-    async def _fill(self, preview: Preview) -> None:
-        try:
-            await preview.fill()
-        except StoreError as error:
-            self.notices.append(clean_line(str(error), 1000))
-        if preview.lost and self.outlook is not None:
-            self._kept -= preview.lost
+    def _lost(self) -> None:
+        if self.outlook is not None:
             self.outlook = self.outlook.again(self._kept)
 
     def start(self, time_limit: float | None = None) -> None:
@@ -284,48 +281,78 @@ class Bench:
         if self._judging:
             self.notices.append("runs when the one that is stopping has ended")
         limit = self.settings.time_limit if time_limit is None else time_limit
-        self._next = replace(self.settings, time_limit=limit)
+        self._begin(Wanted(replace(self.settings, time_limit=limit)))
+
+    def ask_again(self, position: int) -> None:
+        """Ask about one gap again, in the judgment in flight or in one of its own."""
+        run, part = self.run, position + 1
+        if run is None or not run.is_gap(position):
+            self.notices.append(f"part {part} is no gap; there is nothing to ask again")
+        elif not self.running:
+            self._begin(Wanted(self.settings, frozenset({position}), run))
+        elif self.stopping or not run.ask_again(part):
+            self.notices.append(f"part {part} can be asked again when the judgment has ended")
+
+    def look_at_store(self) -> None:
+        """Take in what was kept elsewhere, where no judgment of this session says more."""
+        if self.outlook is None or self.running:
+            return
+        self.outlook = self.outlook.again(self._kept)
+        if self.run is None:
+            self.generation += 1
+            self._begin_preview()
+
+    def _begin(self, wanted: Wanted) -> None:
+        if why_not := self.refusal():
+            self.notices.append(why_not)
+            return
+        self._next = wanted
         if self._run_task is None or self._run_task.done():
             self._run_task = asyncio.create_task(self._judge_on())
 
     async def _judge_on(self) -> None:
         """Judge as long as a judgment is wanted; one that was taken back meanwhile is not."""
-        while (settings := self._next) is not None:
+        while (wanted := self._next) is not None:
             self._next = None
             self._judging = True
             try:
-                await self._judge(settings)
+                await self._judge(wanted)
             finally:
                 self._judging = False
 
-    async def _judge(self, settings: Settings) -> None:
+    async def _judge(self, wanted: Wanted) -> None:
         session, outlook = self.session, self.outlook
         if session is None or outlook is None:
             return
-        self._end_preview()
+        earlier = self.records
+        self._lookup.end()
         run = Run(
             session,
             outlook,
             rubric=self.rubric,
             judge=self.judge,
-            store=self._store,
-            settings=settings,
+            store=self.store,
+            settings=wanted.settings,
             kept=self._kept,
+            only=wanted.only,
+            before=wanted.before,
         )
+        if earlier is not None:
+            run.take_over(earlier, self.is_kept)
         self.run, self.problem = run, ""
         self.generation += 1
         try:
             await run.judge()
         except LongjudgeError as error:
             self._say(str(error))
-            self.run = None
+            self.run = wanted.before
             self.generation += 1
         finally:
             run.take_kept()
             self.outlook = outlook.again(self._kept)
         if self.run is None:
             self._begin_preview()
-        elif run.result is not None and run.result.error:
+        elif self.run is run and run.result is not None and run.result.error:
             self.notices.append(fault(run.result.error, session.name))
 
     def cancel(self) -> None:
@@ -359,13 +386,14 @@ class Bench:
 
     def raise_failure(self) -> None:
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
-        for task in (self._run_task, self._load_task, self._preview_task):
+        self.marking.raise_failure()
+        for task in (self._run_task, self._opening.task, self._lookup.task):
             if task is not None and task.done() and not task.cancelled():
                 task.result()
 
     def _let_go(self) -> None:
         """Close the session and what reads from it."""
-        self._end_preview()
+        self._lookup.end()
         if self.texts is not None:
             self.texts.close()
         if self.session is not None:
@@ -373,7 +401,7 @@ class Bench:
 
     async def aclose(self) -> None:
         """End everything in flight, for a bounded time."""
-        reading = {task for task in (self._load_task, self._preview_task) if task is not None}
+        reading = {task for task in (self._opening.task, self._lookup.task) if task is not None}
         for task in reading:
             task.cancel()
         self._next = None
@@ -387,3 +415,5 @@ class Bench:
             if late:
                 await asyncio.wait(late, timeout=CUT_SECONDS)
         self._let_go()
+        await self.marking.aclose()
+        await self.tuning.aclose()

@@ -11,6 +11,7 @@ from textual.message import Message
 from longjudge.states import ChunkState
 from longjudge_tui.findings_list import criterion_labels
 from longjudge_tui.line_list import Cells, LineList
+from longjudge_tui.marking import MARK_WORDS
 from longjudge_tui.wording import STATE_GLYPHS, bar, fit, line, tokens
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench import Bench
     from longjudge_tui.run import Run
 
-CANCEL = "[cancel]"
+CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
 WIDE = 52
 _CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
 _LOOKS = {
@@ -38,42 +39,47 @@ class ChunkFacts:
     state: str
     look: str
     detail: str
-    cancellable: bool
+    button: str = ""
 
 
 class ChunkList(LineList):
     """One row per chunk, read from the bench when it is drawn."""
 
-    class CancelPart(Message):
-        """The cancel of one row was clicked."""
+    class Pressed(Message):
+        """The button of one row was clicked."""
 
         def __init__(self, position: int) -> None:
             super().__init__()
             self.position = position
 
+    class CancelPart(Pressed):
+        """The cancel of one row was clicked."""
+
+    class AskAgain(Pressed):
+        """The `ask again` of one row was clicked."""
+
     def __init__(self, bench: Bench, *, id: str) -> None:
         super().__init__(id=id)
         self._bench = bench
-        self._labels = criterion_labels(bench.rubric)
 
     def row_facts(self, row: int) -> ChunkFacts:
         """State and detail of a chunk now."""
         bench, run, records = self._bench, self._bench.run, self._bench.records
         if bench.outlook is None or row >= len(bench.outlook.plan):
             # The plan is another one, and these rows are not yet.
-            return ChunkFacts(bench.generation, "", "dim", "", False)
+            return ChunkFacts(bench.generation, "", "dim", "")
         if not bench.applies:
-            return ChunkFacts(bench.generation, "– skipped", "dim", "no tool call", False)
+            return ChunkFacts(bench.generation, "– skipped", "dim", "no tool call")
         record = records.record(row) if records else None
         if record is None or (run is None and not record.state.ended):
             word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")
-            return ChunkFacts(bench.generation, word, look, self._piece(row), False)
+            return ChunkFacts(bench.generation, word, look, self._piece(row))
         return ChunkFacts(
             bench.generation,
             f"{STATE_GLYPHS[record.state]} {record.state.value}",
             _LOOKS.get(record.state, "dim"),
             self._detail(row, record, run),
-            self._cancellable(row),
+            self._button(row, record, run),
         )
 
     def _detail(self, row: int, record: ChunkRecord, run: Run | None) -> str:
@@ -102,8 +108,12 @@ class ChunkList(LineList):
         """What was found first, or by which criterion."""
         if not record.findings:
             return ""
-        first = record.findings[0]
-        return line(first.note) or self._labels.get(first.criterion, line(first.criterion))
+        first, records = record.findings[0], self._bench.records
+        mark = self._bench.marking.get(records.mark_key(first)) if records else None
+        note = line(first.note) or criterion_labels(self._bench.rubric).get(
+            first.criterion, line(first.criterion)
+        )
+        return f"{MARK_WORDS[mark]} · {note}" if mark else note
 
     def row_cells(self, row: int, width: int) -> Cells:
         """Number, bar, tokens, state, detail, cancel."""
@@ -114,7 +124,7 @@ class ChunkList(LineList):
         digits = max(2, len(str(len(outlook.plan))))
         wide = width >= WIDE
         chunk = outlook.plan[row]
-        drawn = bar(chunk.chars / outlook.plan.chunk_chars, 10 if wide else 5)
+        drawn = bar(outlook.plan.fill(row), 10 if wide else 5)
         cells: Cells = [
             (f"{chunk.part:>{digits}} ", "dim"),
             (drawn, "bar"),
@@ -123,26 +133,30 @@ class ChunkList(LineList):
         ]
         used = sum(len(text) for text, _ in cells)
         room = width - used
-        if not facts.cancellable:
+        if not facts.button:
             return [*cells, (fit(facts.detail, room), "dim")]
         return [
             *cells,
-            (fit(facts.detail, room - len(CANCEL) - 1), "plain"),
+            (fit(facts.detail, room - len(facts.button) - 1), "plain"),
             (" ", "plain"),
-            (CANCEL, "button"),
+            (facts.button, "button"),
         ]
 
     def clicked(self, row: int, x: int) -> bool:
-        """A click on a row's cancel."""
-        width = self.scrollable_content_region.width
-        if x < width - len(CANCEL) or not self._cancellable(row):
+        """A click on a row's button."""
+        button = self.row_facts(row).button
+        if not button or x < self.scrollable_content_region.width - len(button):
             return False
-        self.post_message(self.CancelPart(row))
+        self.post_message(self.CancelPart(row) if button == CANCEL else self.AskAgain(row))
         return True
 
-    def _cancellable(self, row: int) -> bool:
-        run = self._bench.run
-        return run is not None and run.result is None and run.record(row).state in _CANCELLABLE
+    def _button(self, row: int, record: ChunkRecord, run: Run | None) -> str:
+        """What can be done about a chunk of a judgment."""
+        if run is None:
+            return ""
+        if run.result is None and record.state in _CANCELLABLE:
+            return CANCEL
+        return ASK_AGAIN if record.state is ChunkState.GAP and not self._bench.stopping else ""
 
     def _piece(self, row: int) -> str:
         outlook = self._bench.outlook

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 
 class Scope(StrEnum):
-    """Where a command's keys work."""
+    """Where a command's keys work; `EITHER` is the library and the workbench (`SCREEN`)."""
 
+    LIBRARY = "library"
     SCREEN = "screen"
+    EITHER = "either"
     LIST = "list"
+    SLIDER = "slider"
     APP = "app"
 
 
@@ -49,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", ("r",), "r", "Judge what is not kept yet", "Run", "Run"),
     Command("cancel_run", ("x",), "x", "Cancel the whole judgment", "Cancel", "Cancel"),
     Command("cancel_part", ("c",), "c", "Cancel the chunk under the cursor", "Cancel one"),
+    Command("ask_again", ("a",), "a", "Ask again about the gap under the cursor", "Ask again"),
     Command(
         "run_short",
         ("t",),
@@ -71,13 +75,137 @@ COMMANDS: tuple[Command, ...] = (
         "Larger chunks",
         "More",
     ),
-    Command("edit_size", ("s",), "s", "Type a chunk size in characters", "Size", urgent=True),
+    Command("edit_size", ("s",), "s", "Type a chunk size", "Size", urgent=True),
+    Command("switch_unit", ("u",), "u", "Cut by tokens instead of characters, and back", "Unit"),
     Command("edit_limit", ("l",), "l", "Type a time limit in seconds", "Limit", urgent=True),
+    Command(
+        "edit_concurrency",
+        ("k",),
+        "k",
+        "Type how many calls are in flight; a running judgment follows",
+        "In flight",
+        urgent=True,
+    ),
+    Command("choose_model", ("m",), "m", "Choose the model", "Model", urgent=True),
+    Command("choose_rubric", ("b",), "b", "Choose the rubric", "Rubric", urgent=True),
+    Command(
+        "show_prompt",
+        ("e",),
+        "e",
+        "Exact prompt of the chunk under the cursor",
+        "Prompt",
+        urgent=True,
+    ),
+    Command(
+        "show_reply",
+        ("v",),
+        "v",
+        "Raw reply about the chunk under the cursor",
+        "Reply",
+        urgent=True,
+    ),
+    Command("next_finding", ("full_stop",), ".", "Next finding", "Next finding"),
+    Command("previous_finding", ("comma",), ",", "Previous finding"),
+    Command("filter_findings", ("f",), "f", "Findings: which ones (all, marked …)", "Filter"),
+    Command("order_findings", ("o",), "o", "Findings: by part, by criterion, unverified first"),
+    Command("mark_right", ("g",), "g", "Mark the finding right; again: no mark", "Right", "right"),
+    Command("mark_wrong", ("w",), "w", "Mark the finding wrong; again: no mark", "Wrong", "wrong"),
+    Command("copy", ("y",), "y", "Copy the finding, or the event, as Markdown", "Copy", "copy"),
+    Command("copy_json", ("Y",), "Y", "Copy it as JSON"),
+    Command("save", ("S",), "S", "Save it as Markdown to a file"),
+    Command("context", ("z",), "z", "The event with its neighbours; again: alone", "", "context"),
+    Command("raw_record", ("i",), "i", "The record as it is in the file; again: back", "", "raw"),
     Command("next_session", ("n",), "n", "Next session", "Next"),
     Command("previous_session", ("p",), "p", "Previous session", "Previous"),
     Command("reload", ("ctrl+r",), "ctrl+r", "Read the session again, as the file is now"),
+    Command("back", ("escape",), "escape", "Back to the library", "Library"),
     Command("next_panel", ("tab",), "tab", "Next panel", "Panel"),
     Command("previous_panel", ("shift+tab",), "shift+tab", "Previous panel"),
+    Command(
+        "judge",
+        ("r",),
+        "r",
+        "Judge the selected sessions, else the one under the cursor",
+        "Judge",
+        "Judge",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "estimate",
+        ("e",),
+        "e",
+        "Estimate what that would ask and cost",
+        "Estimate",
+        "Estimate",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "cancel_all",
+        ("x",),
+        "x",
+        "Cancel everything in flight",
+        "Cancel",
+        "Cancel",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "cancel_session",
+        ("c",),
+        "c",
+        "Cancel the session under the cursor",
+        "Cancel one",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "select",
+        ("space",),
+        "space",
+        "Select the session under the cursor, or no more",
+        "Select",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "select_all",
+        ("A",),
+        "A",
+        "Select all that are shown, or none",
+        "All",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "next_order",
+        ("o",),
+        "o",
+        "Sort by the next thing",
+        "Sort",
+        "Sort",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "filter",
+        ("slash",),
+        "/",
+        "Filter by words of title, path, folder and format; escape clears",
+        "Filter",
+        scope=Scope.LIBRARY,
+        urgent=True,
+    ),
+    Command("clear_filter", ("escape",), "escape", "Clear the filter", scope=Scope.LIBRARY),
+    Command(
+        "hide_others",
+        ("h",),
+        "h",
+        "Hide files that are no sessions, or show them",
+        "Hide",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
+        "look_again",
+        ("ctrl+r",),
+        "ctrl+r",
+        "Look for sessions again",
+        scope=Scope.LIBRARY,
+    ),
     Command(
         "open",
         ("enter",),
@@ -92,7 +220,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("page_down", ("pagedown",), "page down", "One page down", scope=Scope.LIST),
     Command("first", ("home",), "home", "First row", scope=Scope.LIST),
     Command("last", ("end",), "end", "Last row", scope=Scope.LIST),
-    Command("help", ("question_mark",), "?", "Show the keys", "Help"),
+    Command("least", ("home",), "home", "On the slider: its smallest chunks", scope=Scope.SLIDER),
+    Command("most", ("end",), "end", "On the slider: its largest chunks", scope=Scope.SLIDER),
+    Command("help", ("question_mark",), "?", "Show the keys", "Help", scope=Scope.EITHER),
     Command(
         "quit",
         ("ctrl+q",),
@@ -107,18 +237,45 @@ COMMANDS: tuple[Command, ...] = (
 BAR = (
     "run",
     "cancel_run",
+    "open",
+    "smaller",
+    "larger",
+    "choose_model",
+    "choose_rubric",
+    "ask_again",
     "cancel_part",
     "run_short",
-    "open",
+    "show_prompt",
+    "show_reply",
+    "next_finding",
+    "mark_right",
+    "mark_wrong",
+    "copy",
+    "filter_findings",
     "next_panel",
     "edit_size",
     "edit_limit",
-    "smaller",
-    "larger",
+    "edit_concurrency",
+    "switch_unit",
     "next_session",
     "previous_session",
+    "back",
 )
 """What the bar at the bottom shows, as far as it fits, before help and quit."""
+
+LIBRARY_BAR = (
+    "open",
+    "judge",
+    "cancel_all",
+    "select",
+    "filter",
+    "next_order",
+    "estimate",
+    "cancel_session",
+    "select_all",
+    "hide_others",
+)
+"""The same in the library."""
 
 _BY_ID = {command.id: command for command in COMMANDS}
 
@@ -129,14 +286,20 @@ def command(name: str) -> Command:
 
 
 def command_of(key: str) -> Command | None:
-    """The command of the screen that a key stands for."""
-    screen = (each for each in COMMANDS if each.scope is Scope.SCREEN)
+    """The command of the workbench that a key stands for."""
+    screen = (each for each in COMMANDS if works_in(each, Scope.SCREEN))
     return next((each for each in screen if key in each.keys), None)
+
+
+def works_in(each: Command, scope: Scope) -> bool:
+    """Whether a command belongs to a scope."""
+    either = each.scope is Scope.EITHER and scope in (Scope.SCREEN, Scope.LIBRARY)
+    return each.scope is scope or either
 
 
 def bindings(scope: Scope) -> list[Binding]:
     """The key bindings of one scope; those of the app work everywhere."""
-    return list(_bindings(each for each in COMMANDS if each.scope is scope))
+    return list(_bindings(each for each in COMMANDS if works_in(each, scope)))
 
 
 def _bindings(commands: Iterable[Command]) -> Iterable[Binding]:

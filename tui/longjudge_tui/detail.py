@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge_tui.line_list import Cells, LineList
@@ -12,25 +13,52 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What stands out in a text: a quote, and the headers of its parts; `at` is brought in sight.
+
+    No text can look like a header, since only these are drawn as one.
+    """
+
+    quote: tuple[int, int] | None = None
+    heads: tuple[tuple[int, int], ...] = ()
+    at: int | None = None
+
+    @property
+    def spans(self) -> list[tuple[int, int, str]]:
+        """From, to and look of each, in order."""
+        heads = [(low, high, "head") for low, high in self.heads]
+        quote = [(*self.quote, "quote")] if self.quote else []
+        return sorted([*heads, *quote])
+
+    @property
+    def around(self) -> int | None:
+        """The offset that has to be in sight."""
+        return self.quote[0] if self.quote else self.at
+
+
+_NOTHING = Marked()
+
+
 class DetailView(LineList):
     """Lines of one text; a first and a last row lead to what is not wrapped yet."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._paged: PagedText | None = None
-        self._span: tuple[int, int] | None = None
+        self._spans: list[tuple[int, int, str]] = []
         self._shown = 0
 
-    def show_text(self, text: str, span: tuple[int, int] | None = None) -> None:
-        """Show a text, hostile as it may be; `span` is highlighted and brought into sight."""
-        around = span[0] if span else 0
+    def show_text(self, text: str, marked: Marked = _NOTHING) -> None:
+        """Show a text, hostile as it may be, and bring what is marked in it into sight."""
+        around = marked.around or 0
         self._paged = PagedText.at(text, self._text_width, around)
-        self._span = span
-        self._layout(self._row_of_offset(around), middle=span is not None)
+        self._spans = marked.spans
+        self._layout(self._row_of_offset(around), middle=marked.around is not None)
 
     def show_nothing(self) -> None:
         """Show no text."""
-        self._paged = self._span = None
+        self._paged = None
         self.reset_rows(0)
 
     def row_facts(self, row: int) -> Hashable:
@@ -109,9 +137,12 @@ class DetailView(LineList):
             self.move_to(cursor, middle=True)
 
     def _split(self, paged: PagedText, start: int, end: int) -> Cells:
-        if self._span is None:
-            return [(drawn(paged.shown(start, end)), "plain")]
-        low = min(max(self._span[0], start), end)
-        high = max(min(self._span[1], end), low)
-        parts = ((start, low, "plain"), (low, high, "quote"), (high, end, "plain"))
-        return [(drawn(paged.shown(a, b)), look) for a, b, look in parts if a < b]
+        cells: Cells = []
+        here = start
+        for low, high, look in [*self._spans, (end, end, "plain")]:
+            low, high = min(max(low, here), end), min(high, end)
+            for first, last, drawn_as in ((here, low, "plain"), (low, high, look)):
+                if first < last:
+                    cells.append((drawn(paged.shown(first, last)), drawn_as))
+            here = max(here, high)
+        return cells

@@ -1,4 +1,4 @@
-"""The dialogs: quitting with work in flight, and the keys."""
+"""The dialogs: quitting with work in flight, judging at a price, and the keys."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from longjudge_tui.commands import COMMANDS
+from longjudge_tui.commands import COMMANDS, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -56,11 +57,11 @@ class QuitDialog(ModalScreen[bool]):
         if self.is_current and not self._in_flight():
             self.dismiss(False)
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:
         """Answer with the mouse."""
-        for name, answer in (("keep", False), ("leave", True)):
-            if self.query_one(f"#{name}").mouse_hover:
-                self.dismiss(answer)
+        clicked = event.widget.id if event.widget is not None else None
+        if clicked in ("keep", "leave"):
+            self.dismiss(clicked == "leave")
 
     def action_keep(self) -> None:
         """Keep running."""
@@ -71,18 +72,67 @@ class QuitDialog(ModalScreen[bool]):
         self.dismiss(True)
 
 
+class ConfirmDialog(ModalScreen[bool]):
+    """Asks before something is paid for; what is asked is safe text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("enter,y", "agree", "Yes"),
+        ("escape,n", "decline", "No"),
+    ]
+
+    def __init__(self, question: str, banner: str) -> None:
+        super().__init__()
+        self._question = question
+        self._banner = banner
+
+    def compose(self) -> ComposeResult:
+        """The question and the two answers."""
+        with Vertical(classes="dialog"):
+            yield Static(Content("Judge at this price?"), classes="title")
+            yield Static(Content(self._question))
+            yield Static(Content("[ yes   enter or y ]"), id="yes", classes="button")
+            yield Static(Content("[ no   esc or n ]"), id="no", classes="button")
+            yield Static(Content(self._banner), classes="banner")
+
+    def on_click(self, event: events.Click) -> None:
+        """Answer with the mouse."""
+        clicked = event.widget.id if event.widget is not None else None
+        if clicked in ("yes", "no"):
+            self.dismiss(clicked == "yes")
+
+    def action_agree(self) -> None:
+        """Judge."""
+        self.dismiss(True)
+
+    def action_decline(self) -> None:
+        """Leave it."""
+        self.dismiss(False)
+
+
+_SECTIONS = (
+    ("In the library", (Scope.LIBRARY,)),
+    ("In the workbench", (Scope.SCREEN, Scope.SLIDER)),
+    ("In every list", (Scope.LIST,)),
+    ("Everywhere", (Scope.EITHER, Scope.APP)),
+)
+
+
 class HelpDialog(ModalScreen[None]):
     """The keys, from the one definition."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,question_mark,q", "close", "Close")]
 
-    def __init__(self, banner: str) -> None:
+    def __init__(self, banner: str, first: Scope = Scope.SCREEN) -> None:
         super().__init__()
         self._banner = banner
+        self._first = first
 
     def compose(self) -> ComposeResult:
-        """One line per command."""
-        lines = [f"{each.shown:>10}  {each.help}" for each in COMMANDS]
+        """One line per command, those of the `first` scope at the top."""
+        lines: list[str] = []
+        for title, scopes in sorted(_SECTIONS, key=lambda each: self._first not in each[1]):
+            here = [each for each in COMMANDS if each.scope in scopes]
+            lines += [title, *(f"{each.shown:>10}  {each.help}" for each in here), ""]
         lines += [f"{'ctrl+p':>10}  Find a command by name, or change the theme"]
         lines += [f"{'esc':>10}  Close a dialog, leave a field"]
         with Vertical(classes="dialog wide"):

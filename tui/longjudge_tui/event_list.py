@@ -11,6 +11,8 @@ from longjudge_tui.line_list import Cells, LineList
 from longjudge_tui.wording import fault, line, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from longjudge.chunks import ChunkPlan, Piece
     from longjudge_tui.texts import Texts
 
@@ -44,8 +46,9 @@ class EventList(LineList):
 
     def show_chunk(self, texts: Texts, plan: ChunkPlan, position: int) -> None:
         """Show the events of a chunk."""
+        if texts is not self._texts:
+            self._shown += 1
         self._texts, self._plan, self._position = texts, plan, position
-        self._shown += 1
         chunk = plan[position]
         ahead = 0
         if position + 1 < len(plan):
@@ -91,11 +94,18 @@ class EventList(LineList):
         """The row of an event of the chunk."""
         return event - self._plan[self._position].first if self._plan else 0
 
-    def row_facts(self, row: int) -> tuple[int, bool, bool]:
-        """Which list it is in, whether a finding names the event, whether it can be read."""
-        event = self.event_at(row)
-        at_hand = event is None or self._texts is None or self._texts.at_hand(event)
-        return self._shown, event in self._flagged, at_hand
+    def row_facts(self, row: int) -> Hashable:
+        """The session, the event and its piece, whether it is the chunk's own, flagged, at hand.
+
+        At the boundary, what begins there: other rows look the same however the session is cut.
+        """
+        event, plan = self.event_at(row), self._plan
+        if event is None:
+            after = self._position + 1
+            return self._shown, plan[after] if plan and after < len(plan) else None
+        own = plan is not None and row <= plan[self._position].last - plan[self._position].first
+        at_hand = self._texts is None or self._texts.at_hand(event)
+        return self._shown, event, self.piece_at(row), own, event in self._flagged, at_hand
 
     def row_cells(self, row: int, width: int) -> Cells:
         """Number, kind or tool, first line; or the boundary."""

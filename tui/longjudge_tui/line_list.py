@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from longjudge_tui.commands import Scope, bindings
 from longjudge_tui.wording import fit
@@ -30,7 +31,19 @@ if TYPE_CHECKING:
 Cells = list[tuple[str, str]]
 """A row's cells: text that is safe to show, and the word for how it looks."""
 
-LOOKS = ("plain", "dim", "clean", "flagged", "active", "gap", "strong", "button", "quote", "bar")
+LOOKS = (
+    "plain",
+    "dim",
+    "clean",
+    "flagged",
+    "active",
+    "gap",
+    "strong",
+    "button",
+    "quote",
+    "bar",
+    "head",
+)
 
 _OWN_GROUND = frozenset({"quote"})
 
@@ -68,6 +81,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._strips: LRUCache[Hashable, Strip] = LRUCache(1024)
+        self._drawn: dict[int, Hashable] = {}
+        self._painting = False
         self._rows = 0
         self._styles_by_look: dict[tuple[str, str], Style] = {}
 
@@ -96,12 +111,42 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         With `follow` false the list stays scrolled as it is.
         """
         self._rows = rows
-        self.virtual_size = Size(1, rows)
+        self._resize_rows(Size(1, rows))
         target = max(0, min(cursor, rows - 1))
         self.set_reactive(LineList.cursor, target)
         if follow:
             self._show_row(target)
-        self.refresh()
+        self._refresh_changed()
+
+    def _refresh_changed(self) -> None:
+        """Draw the lines again that look different now: a repaint of all takes much longer."""
+        top = self.scroll_offset.y
+        for y in range(self.size.height):
+            if y not in self._drawn or self._drawn[y] != self._key(y + top):
+                self.refresh_line(y + top)
+
+    def _key(self, row: int) -> Hashable:
+        """Everything that the line of a row depends on; None where there is no row."""
+        if row >= self._rows:
+            return None
+        return (row, self.scrollable_content_region.width, self._mark(row), self.row_facts(row))
+
+    def _mark(self, row: int) -> str:
+        if row != self.cursor:
+            return ""
+        return "row--cursor" if self.has_focus else "row--cursor-blurred"
+
+    def _resize_rows(self, size: Size) -> None:
+        if size == self.virtual_size:
+            return
+        height = self.container_size.height
+        if height and (size.height > height) == self.show_vertical_scrollbar:
+            # The scroll bar stays where it is, or away, so that no widget moves: laying the whole
+            # screen out again would take longer than painting it.
+            self.set_reactive(Widget.virtual_size, size)  # pyright: ignore[reportArgumentType]
+            self._scroll_update(size)
+        else:
+            self.virtual_size = size
 
     def move_to(self, row: int, *, middle: bool = False) -> None:
         """Put the cursor on a row; `middle` brings it to the middle of the list."""
@@ -121,16 +166,23 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Draw one line in sight."""
         row = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        if row >= self._rows:
+        key = self._key(row)
+        if self._painting:
+            self._drawn[y] = key
+        if key is None:
             return Strip.blank(width, self.rich_style)
-        mark = ""
-        if row == self.cursor:
-            mark = "row--cursor" if self.has_focus else "row--cursor-blurred"
-        key = (row, width, mark, self.row_facts(row))
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self._draw(row, width, mark)
+            strip = self._strips[key] = self._draw(row, width, self._mark(row))
         return strip
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw lines for the screen, and remember what was drawn."""
+        self._painting = True
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._painting = False
 
     def _draw(self, row: int, width: int, mark: str) -> Strip:
         pointer = {"": " ", "row--cursor": "▶", "row--cursor-blurred": "▷"}[mark]
@@ -167,6 +219,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Forget what was drawn in other colours."""
         super().notify_style_update()
         self._strips.clear()
+        self._drawn.clear()
         self._styles_by_look.clear()
 
     def watch_cursor(self, before: int, after: int) -> None:
@@ -189,10 +242,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._show_row(self.cursor)
 
     def _show_row(self, row: int, *, middle: bool = False) -> None:
+        # By force: a list that has just become longer does not show its scroll bar yet.
         height = max(1, self.scrollable_content_region.height)
         top = self.scroll_offset.y
         if middle:
-            self.scroll_to(y=max(0, row - height // 2), animate=False)
+            self.scroll_to(y=max(0, row - height // 2), animate=False, force=True)
         elif not top <= row < top + height:
             self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
 

@@ -54,6 +54,10 @@ class KeyBar(Widget):
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keybar--key"}
 
+    def __init__(self, names: tuple[str, ...] = BAR, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._names = names
+
     def render(self) -> Content:
         """As many as fit; help and quit always do."""
         style = self.get_visual_style("keybar--key")
@@ -75,7 +79,7 @@ class KeyBar(Widget):
         always = [command("help"), command("quit")]
         room = self.content_size.width - sum(self._width(each) for each in always)
         chosen: list[Command] = []
-        for name in BAR:
+        for name in self._names:
             room -= self._width(command(name))
             if room < 0:
                 break
@@ -93,6 +97,22 @@ class CommandPressed(Message):
     def __init__(self, command: str) -> None:
         super().__init__()
         self.command = command
+
+
+class CommandFact(FittedLine):
+    """What stands, with the key that changes it at the right end; a click changes it too."""
+
+    def __init__(self, each: Command) -> None:
+        super().__init__(id=f"fact-{each.id.replace('_', '-')}", classes="fact")
+        self._command = each
+
+    def show(self, *variants: str, right: str = "") -> None:
+        """Show other text beside the key."""
+        super().show(*variants, right=right or self._command.bar_key)
+
+    def on_click(self) -> None:
+        """Change it."""
+        self.post_message(CommandPressed(self._command.id))
 
 
 class CommandButton(Widget):

@@ -8,10 +8,8 @@ from longjudge.sessions.model import Severity
 from longjudge_tui.wording import clock, dollars, fault, line, plural, size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from longjudge.estimate import Totals
-    from longjudge.result import Result, ResultFinding
+    from longjudge.result import Result
     from longjudge_tui.bench import Bench
     from longjudge_tui.preview import Preview
     from longjudge_tui.run import Figures
@@ -29,7 +27,7 @@ def header_variants(bench: Bench) -> list[str]:
     name = line(file.path.name, 80)
     counts = [
         plural(len(session.index), "event"),
-        plural(session.index.tool_calls, "tool call"),
+        plural(bench.tool_calls, "tool call"),
         plural(len(session.index.threads), "thread"),
         size(session.bytes),
     ]
@@ -145,9 +143,3 @@ def banner(bench: Bench) -> str:
     if bench.store_error:
         return f"{label} · NOTHING IS KEPT: {line(bench.store_error)}"
     return label
-
-
-def findings_title(findings: Sequence[ResultFinding]) -> str:
-    """`FINDINGS 3 · 1 not verified`."""
-    unverified = sum(not finding.verified for finding in findings)
-    return f"FINDINGS {len(findings)}" + (f" · {unverified} not verified" if unverified else "")

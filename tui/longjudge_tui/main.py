@@ -9,23 +9,30 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from longjudge.errors import UsageError
-from longjudge.judges.credentials import header_credential, may_have_profile, static_credential
-from longjudge.judges.make import make_judge
+from longjudge.errors import RubricError, UsageError
+from longjudge.judges.make import make_judge, missing_credential
 from longjudge.judges.offline import OfflineJudge, believable_delay
-from longjudge.paths import refuse_configuration, sample_sessions
+from longjudge.paths import sample_sessions
 from longjudge.prices import OFFLINE_MODEL
-from longjudge.sessions import find_sessions
-from longjudge.settings import DEFAULT_MODEL
+from longjudge.sessions import discover_sessions, find_sessions
 from longjudge.signals import signals_to_handle
 from longjudge.store import Store
+from longjudge.text import clean_line
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench import Bench
 from longjudge_tui.driver import PatientDriver
+from longjudge_tui.pauses import spare_pauses
+from longjudge_tui.shelf import Found, Shelf
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from longjudge.config import Configuration
     from longjudge.judges.base import Judge
     from longjudge.launch import AppRequest
 
@@ -49,45 +56,110 @@ def open_app(request: AppRequest) -> int:
     return code
 
 
-def choose_judge(model: str | None) -> Judge:
-    """The judge that was named; without a name and a credential, the offline rules."""
-    if model is None:
-        found = static_credential() or header_credential() or may_have_profile()
-        model = DEFAULT_MODEL if found else OFFLINE_MODEL
-    if model == OFFLINE_MODEL:
+def choose_judge(
+    model: str | None, config: Configuration | None = None, *, given: bool = True
+) -> Judge:
+    """The judge that was chosen; without its credential, the offline rules.
+
+    They never take the place of a model that was `given` on this command line.
+    """
+    insist = given and model is not None
+    if model == OFFLINE_MODEL or not (insist or missing_credential(model, config) is None):
         return OfflineJudge(delay=believable_delay)
-    return make_judge(model, freeze_after_import=True)
+    return make_judge(model, config, freeze_after_import=True)
+
+
+def say_fallback(request: AppRequest, judge: Judge) -> list[str]:
+    """What to say where the offline rules judge instead of a model that someone chose."""
+    missing = missing_credential(request.model, request.config)
+    if request.model is None or judge.model != OFFLINE_MODEL or missing is None:
+        return []
+    return [f"{missing}: the offline rules judge instead of {request.model}"]
+
+
+def check_rubric(request: AppRequest, judge: Judge) -> None:
+    """Refuse a rubric that the judge cannot answer, and say why it is this judge.
+
+    Raises:
+        RubricError: a criterion has no offline rules.
+    """
+    try:
+        judge.check_rubric(request.rubric)
+    except RubricError as error:
+        missing = missing_credential(request.model, request.config)
+        why = f"{missing}, and the offline rules cannot judge instead: " if missing else ""
+        raise RubricError(f"{why}{error}") from error
+
+
+def find_files(paths: Sequence[Path], wanted: str | None = None) -> Found:
+    """What the paths hold; with none, the sessions on this computer, else the samples.
+
+    With an id `wanted`, only that session.
+
+    Raises:
+        UsageError: no file is named after the wanted one.
+    """
+    found = _find_all(paths)
+    if wanted is None:
+        return found
+    if len(found.files) == 1:
+        return Found([replace(found.files[0], session=wanted)], found.where)
+    named_so = [file for file in found.files if wanted in file.path.stem]
+    if not named_so:
+        raise UsageError(
+            f"no file is named after session {clean_line(wanted, 80)}; name the file that holds it"
+        )
+    return Found(named_so, found.where)
+
+
+def _find_all(paths: Sequence[Path]) -> Found:
+    if paths:
+        names = ", ".join(clean_line(str(path), 60) for path in paths[:3])
+        return Found(find_sessions(paths), names + (", …" if len(paths) > 3 else ""))
+    if files := discover_sessions():
+        return Found(files, "Claude Code and Codex on this computer")
+    return Found(find_sessions((sample_sessions(),)), "the bundled samples")
 
 
 async def _open(request: AppRequest) -> int:
-    refuse_configuration()
-    judge = choose_judge(request.model)
-    judge.check_rubric(request.rubric)
-    files = await asyncio.to_thread(find_sessions, request.paths or (sample_sessions(),))
-    if not files:
+    judge = choose_judge(request.model, request.config, given=request.model_given)
+    check_rubric(request, judge)
+    find = partial(find_files, request.paths, request.session)
+    found = await asyncio.to_thread(find)
+    if not found.files:
         raise UsageError("no session found; name a session file or its folder")
     store = await Store.open(request.store)
     bench: Bench | None = None
+    shelf: Shelf | None = None
     try:
+        kept = await store.all_keys()
         bench = Bench(
-            files,
+            list(found.files),
             judge=judge,
             rubric=request.rubric,
             store=store,
             settings=request.settings,
-            kept=await store.all_keys(),
+            kept=kept,
+            make_judge=partial(choose_judge, config=request.config),
+            model_name=None if judge.model == OFFLINE_MODEL else request.model,
+            config=request.config,
         )
-        return await _show(bench)
+        shelf = Shelf(found, find=find, bench=bench, store=store, kept=kept)
+        bench.refusal = shelf.refusal
+        bench.on_first_session = spare_pauses
+        bench.notices += say_fallback(request, judge)
+        return await _show(bench, shelf, request.config.theme)
     finally:
         # Each step is bounded, so that the program ends whatever hangs.
-        if bench is not None:
-            await bench.aclose()
+        owners = [each for each in (shelf, bench) if each is not None]
+        await asyncio.gather(*(each.aclose() for each in owners))
         await _bounded_close(judge)
         await store.aclose()
 
 
-async def _show(bench: Bench) -> int:
-    app = LongjudgeApp(bench)
+async def _show(bench: Bench, shelf: Shelf, theme: str | None) -> int:
+    at_bench = len(shelf.listing.files) == 1
+    app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme)
     loop = asyncio.get_running_loop()
     stopped_by: list[int] = []
 
@@ -100,7 +172,9 @@ async def _show(bench: Bench) -> int:
     app.driver_class = PatientDriver
     for number in signals_to_handle():
         loop.add_signal_handler(number, stop, number)
-    bench.open_first()
+    if at_bench:
+        bench.open_first()
+    shelf.open_past()
     await app.run_async()
     if stopped_by:
         return 128 + stopped_by[0]

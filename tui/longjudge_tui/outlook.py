@@ -7,26 +7,45 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import plan_chunks
+from longjudge.estimate import FENCE_TOKENS
+from longjudge.prompt import system_text
+from longjudge.tokens import TokenRatio, count_tokens, model_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Sequence
 
     from longjudge.chunks import ChunkPlan
     from longjudge.estimate import Estimator, Totals
+    from longjudge.judges.base import Judge
     from longjudge.keys import KeyMaker
+    from longjudge.rubric import Rubric
     from longjudge.sessions import Session
+    from longjudge.settings import Settings
 
-LADDER = (10, 15, 20, 30, 40, 50, 60, 80)
-"""Leading digits of the chunk sizes that one key steps through."""
+
+class Copies:
+    """How many chunks of a plan share a key; counted when it is asked for, not on every frame."""
+
+    __slots__ = ("_counts", "_keys")
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = keys
+        self._counts: Counter[str] | None = None
+
+    def of(self, key: str) -> int:
+        """Chunks with this key."""
+        if self._counts is None:
+            self._counts = Counter(self._keys)
+        return self._counts[key]
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A plan with its estimates; a new one is made when the chunk size or the store changes."""
+    """A plan with its estimates; a new one is made when the settings or the store change."""
 
     plan: ChunkPlan
     keys: list[str]
-    copies: Counter[str]
+    copies: Copies
     estimator: Estimator
     totals: Totals
 
@@ -34,16 +53,16 @@ class Outlook:
     def of(
         cls,
         session: Session,
-        chunk_chars: int,
+        settings: Settings,
         estimator: Estimator,
         maker: KeyMaker,
         kept: Container[str],
     ) -> Outlook:
         """Plan a session and look its chunks up in `kept`."""
-        plan = plan_chunks(session.index, chunk_chars)
+        plan = plan_chunks(session.index, settings.chunk_chars, settings.chunk_tokens)
         keys = list(maker.keys(plan))
         totals = estimator.totals(plan, keys, kept)
-        return cls(plan, keys, Counter(keys), estimator, totals)
+        return cls(plan, keys, Copies(keys), estimator, totals)
 
     def again(self, kept: Container[str]) -> Outlook:
         """The same plan after the store has grown."""
@@ -52,7 +71,7 @@ class Outlook:
     def with_kept(self, more: Iterable[str]) -> Outlook:
         """The same plan with more keys kept, counted on; the price shrinks with the questions."""
         before = self.totals
-        copies = [self.copies[key] for key in more]
+        copies = [self.copies.of(key) for key in more]
         kept = before.kept + sum(copies)
         equal = before.equal - sum(copies) + len(copies)
         share = (before.chunks - kept - equal) / before.to_ask if before.to_ask else 0.0
@@ -70,20 +89,16 @@ class Outlook:
         return self.estimator.chunk(self.plan, position).tokens
 
 
-def next_size(chunk_chars: int, direction: int, low: int, high: int) -> int:
-    """The next chunk size on the ladder of round numbers, up (1) or down (-1)."""
-    steps = sorted(
-        {
-            low,
-            high,
-            *(
-                lead * 10**power
-                for power in range(8)
-                for lead in LADDER
-                if low <= lead * 10**power <= high
-            ),
-        }
+def estimator_for(measured: Estimator, judge: Judge, rubric: Rubric) -> Estimator:
+    """What was measured of a session, for another judge or rubric, without reading it again."""
+    factor = model_factor(judge.model)
+    ratio = measured.ratio
+    prompt = round(count_tokens(system_text(rubric)) * factor) + FENCE_TOKENS
+    per_char = ratio.per_char / model_factor(measured.model) * factor
+    return replace(
+        measured,
+        model=judge.model,
+        ratio=TokenRatio(per_char, ratio.spread),
+        prompt_tokens=prompt,
+        price=judge.price,
     )
-    if direction > 0:
-        return next((step for step in steps if step > chunk_chars), high)
-    return next((step for step in reversed(steps) if step < chunk_chars), low)

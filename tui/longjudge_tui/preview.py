@@ -7,17 +7,21 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from longjudge.board import Board
-from longjudge.errors import SessionError
+from longjudge.errors import SessionError, StoreError
+from longjudge.text import clean_line
 from longjudge.updates import ignore_updates
 from longjudge_tui.records import Records
 from longjudge_tui.texts import SLOW_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from longjudge.sessions import Session
     from longjudge.store import KeptVerdict, Store
     from longjudge_tui.outlook import Outlook
+
+STANDING_SECONDS = 0.1
+"""How long a plan stands before its kept verdicts are read: no plan of a drag does."""
 
 SLICE = 100
 """Chunks looked up and placed before the loop gets a turn."""
@@ -74,3 +78,47 @@ class Preview(Records):
             if self._session.index.chars[event] >= SLOW_CHARS:
                 with contextlib.suppress(SessionError):
                     await asyncio.to_thread(self._session.text, event)
+
+
+class Lookup:
+    """Fills one preview at a time, in a task of its own.
+
+    Keys whose verdict does not read are taken out of `kept`, and then `lost` is called.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        kept: set[str],
+        *,
+        lost: Callable[[], None],
+        notice: Callable[[str], None],
+    ) -> None:
+        self.preview: Preview | None = None
+        self.task: asyncio.Task[None] | None = None
+        self._store = store
+        self._kept = kept
+        self._lost = lost
+        self._notice = notice
+
+    def begin(self, session: Session, outlook: Outlook) -> None:
+        """Look up what is kept once the plan has stood for a moment."""
+        self.end()
+        self.task = asyncio.create_task(self._fill(session, outlook))
+
+    def end(self) -> None:
+        """Forget the preview; what fills it ends by itself soon."""
+        self.preview = None
+        if self.task is not None:
+            self.task.cancel()
+
+    async def _fill(self, session: Session, outlook: Outlook) -> None:
+        await asyncio.sleep(STANDING_SECONDS)
+        preview = self.preview = Preview(session, outlook, self._kept, self._store)
+        try:
+            await preview.fill()
+        except StoreError as error:
+            self._notice(clean_line(str(error), 1000))
+        if preview.lost:
+            self._kept -= preview.lost
+            self._lost()

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from longjudge.board import Board, ChunkRecord
     from longjudge.chunks import Piece
     from longjudge.result import ResultFinding
@@ -56,8 +58,27 @@ class Records:
         event = chunk.first if finding.event is None else finding.event
         return Spot(finding.part - 1, event, chunk.piece)
 
+    def mark_key(self, finding: ResultFinding) -> tuple[bytes, str]:
+        """What a mark on a finding belongs to: the event's text, without one the chunk's."""
+        index = self._board.session.index
+        if finding.event is not None:
+            return index.digest(finding.event), finding.criterion
+        return self._board.plan.digest(finding.part - 1), finding.criterion
+
+    def take_over(self, earlier: Records, stays: Callable[[int], bool]) -> None:
+        """Show what was found before, where its verdict stays, until the chunk is judged here."""
+        for position, found in earlier._findings.items():
+            same = position < len(self._board.plan) and (
+                self._board.plan[position] == earlier._board.plan[position]
+            )
+            if same and stays(position):
+                self._findings[position] = found
+
     def _changed(self, position: int) -> None:
         """A chunk's record is another one."""
         self._dirty.add(position)
-        if found := self._board.chunks[position].findings:
-            self._findings[position] = found
+        record = self._board.chunks[position]
+        if record.findings:
+            self._findings[position] = record.findings
+        elif record.state.ended:
+            self._findings.pop(position, None)

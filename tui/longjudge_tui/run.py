@@ -14,6 +14,9 @@ from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
 from longjudge_tui.records import Records
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from longjudge.board import ChunkRecord
     from longjudge.judges.base import Judge
     from longjudge.result import Result
     from longjudge.rubric import Rubric
@@ -53,6 +56,8 @@ class Run(Records):
         store: Store,
         settings: Settings,
         kept: set[str],
+        only: frozenset[int] | None = None,
+        before: Run | None = None,
     ) -> None:
         self.outlook = outlook
         self.settings = settings
@@ -60,11 +65,11 @@ class Run(Records):
         self.stop_cause: str | None = None
         self.store_error: str | None = store.write_error
         self._kept = kept
+        self._only = only
+        self._before = before
         self._newly_kept: set[str] = set()
         self._ticking: set[int] = set()
         self._retry_at: dict[int, float] = {}
-        self._states: dict[int, ChunkState] = {}
-        self._tally = Counter({ChunkState.QUEUED: len(outlook.plan)})
         self._asked_ends = 0
         self._started = time.monotonic()
         self._judgment = Judgment(
@@ -75,13 +80,26 @@ class Run(Records):
             settings=settings,
             estimator=outlook.estimator,
             listener=self._listen,
+            only=only,
+            earlier=before.earlier(only or frozenset()) if before else None,
         )
         super().__init__(self._judgment.board)
+        records = self._judgment.board.chunks
+        self._states = {place: record.state for place, record in enumerate(records)}
+        self._tally = Counter(self._states.values())
+        for place, record in enumerate(records):
+            if record.state.ended:
+                self._changed(place)
 
     @property
     def stopping(self) -> bool:
         """Whether a limit or a cancel has begun to end it."""
         return self._judgment.stopping
+
+    @property
+    def fatal_error(self) -> str | None:
+        """Why the endpoint will answer nobody, None where it may."""
+        return self._judgment.fatal_error
 
     async def judge(self) -> None:
         """Judge to the end; `result` holds what came of it.
@@ -99,6 +117,34 @@ class Run(Records):
     def cancel_part(self, part: int) -> bool:
         """End one chunk; False where it has ended already."""
         return self.result is None and self._judgment.cancel_part(part)
+
+    def record(self, position: int) -> ChunkRecord:
+        """What is known about one chunk: what was, until this run has looked at it too."""
+        record = super().record(position)
+        asked = self._only is None or position in self._only
+        if asked or self._before is None or record.state is not ChunkState.QUEUED:
+            return record
+        return self._before.record(position)
+
+    def set_concurrency(self, calls: int) -> None:
+        """Have so many calls in flight from now on."""
+        self._judgment.set_concurrency(calls)
+
+    def ask_again(self, part: int) -> bool:
+        """Ask about a gap again; False where that cannot be any more."""
+        return self.result is None and self._judgment.ask_again(part)
+
+    def is_gap(self, position: int) -> bool:
+        """Whether a chunk has ended without a verdict."""
+        return self.record(position).state is ChunkState.GAP
+
+    def earlier(self, anew: Collection[int]) -> dict[int, ChunkRecord]:
+        """What is known about the chunks that have ended, without those asked anew."""
+        return {
+            position: record
+            for position, record in enumerate(self._board.chunks)
+            if record.state.ended and position not in anew
+        }
 
     def retry_in(self, position: int) -> float:
         """Seconds until a chunk is asked again."""
@@ -158,7 +204,7 @@ class Run(Records):
 
     def _chunk(self, update: ChunkUpdate) -> None:
         position = update.part - 1
-        self._tally[self._states.get(position, ChunkState.QUEUED)] -= 1
+        self._tally[self._states[position]] -= 1
         self._tally[update.state] += 1
         self._states[position] = update.state
         self._changed(position)

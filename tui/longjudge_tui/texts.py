@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.errors import SessionError
+from longjudge_tui.raw_record import RawRecords
 
 if TYPE_CHECKING:
     from longjudge.sessions import Session
@@ -15,10 +16,11 @@ SLOW_CHARS = 1_000_000
 
 
 class Texts:
-    """Hands texts out; a slow one once it is in. Tasks of its own are ended by `close`."""
+    """Hands texts out; a slow one once it is in. `close` ends its tasks, and those of `raw`."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.raw = RawRecords(session)
         self._held: tuple[int, str | SessionError] | None = None
         self._wanted: int | None = None
         self._task: asyncio.Task[None] | None = None
@@ -50,6 +52,7 @@ class Texts:
 
     def close(self) -> None:
         """Wait for no text any more."""
+        self.raw.close()
         self._wanted = None
         if self._task is not None:
             self._task.cancel()

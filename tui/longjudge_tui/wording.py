@@ -110,16 +110,29 @@ def plan_variants(totals: Totals, *, applies: bool) -> list[str]:
     if not applies:
         nothing = "nothing to ask: no tool call"
         return [f"{name} · {about} tokens {band} · {nothing}", f"{name} · {nothing}"]
-    cost = dollars(totals.cost_usd)
-    if totals.cost_usd and not cost.startswith("<"):
-        cost = f"~{cost}"
+    cost, cost_band = _price(totals)
+    about_cost = f"{cost} {cost_band}".rstrip()
     to_ask = f"{totals.to_ask} to ask"
     kept = f"{totals.kept} kept · {to_ask}"
+    between = band[1:-1]
+    cost_between = f"${cost_band[1:-1]}" if cost_band else cost
     return [
-        f"{name} · {about} tokens {band} · {kept} · {cost}",
-        f"{name} · {about} tokens · {kept} · {cost}",
-        f"{name} · {about} · {kept} · {cost}",
+        f"{name} · {about} tokens {band} · {kept} · {about_cost}",
+        f"{name} · {between} tokens · {kept} · {cost_between}",
+        f"{name} · {between} · {kept} · {cost_between}",
+        f"{name} · {kept} · {cost_between}",
         f"{name} · {kept} · {cost}",
         f"{name} · {to_ask} · {cost}",
         f"{totals.chunks} · {cost}",
     ]
+
+
+def _price(totals: Totals) -> tuple[str, str]:
+    """What is to ask costs, and between which prices that lies, where that is a difference."""
+    cost = dollars(totals.cost_usd)
+    if not totals.cost_usd or cost.startswith("<"):
+        return cost, ""
+    low, high = dollars(totals.cost_usd_low), dollars(totals.cost_usd_high)
+    if low == high or low.startswith("<"):
+        return f"~{cost}", ""
+    return f"~{cost}", f"({low[1:]}-{high[1:]})"

@@ -7,27 +7,32 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Container, Vertical
 from textual.message import Message
-from textual.screen import Screen
 
-from longjudge.errors import UsageError
 from longjudge.states import ChunkState
+from longjudge_tui.action_line import ActionLine
 from longjudge_tui.chunk_list import ChunkList
 from longjudge_tui.commands import Scope, bindings, command, command_of
 from longjudge_tui.detail_panel import DetailPanel, Passage
 from longjudge_tui.event_list import EventList
+from longjudge_tui.evidence_actions import EvidenceActions
 from longjudge_tui.findings_list import FindingsList
 from longjudge_tui.line_list import LineList
 from longjudge_tui.lines import CommandPressed, FittedLine, KeyBar
-from longjudge_tui.live import alarming, findings_title, header_variants, live_line, status_line
+from longjudge_tui.live import alarming, header_variants, live_line, status_line
 from longjudge_tui.settings_panel import NumberField, SettingsPanel
+from longjudge_tui.size_slider import SizeSlider
+from longjudge_tui.tuning_actions import TuningActions
 from longjudge_tui.wording import fault, line, plan_variants
 
 if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.widget import Widget
 
+    from longjudge.sessions import Session
     from longjudge_tui.bench import Bench
+    from longjudge_tui.texts import Texts
 
 PAINTS_PER_SECOND = 10
 SHORT_LIMIT = 0.5
@@ -35,7 +40,7 @@ TOTALS_EVERY = 5
 _NEED_SETTINGS = frozenset({"run", "run_short"})
 
 
-class Workbench(Screen[None]):
+class Workbench(TuningActions, EvidenceActions):
     """Reads the bench about ten times a second and paints what changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.SCREEN)]
@@ -47,6 +52,9 @@ class Workbench(Screen[None]):
     class HelpWanted(Message):
         """The keys are asked for."""
 
+    class Left(Message):
+        """The library is asked for."""
+
     def __init__(self, bench: Bench) -> None:
         super().__init__()
         self.bench = bench
@@ -54,6 +62,8 @@ class Workbench(Screen[None]):
         self._had_result = False
         self._ticks = 0
         self._at_chunk = True
+        self._texts: Texts | None = None
+        self._anchor: tuple[Session | None, int] = (None, 0)
 
     def compose(self) -> ComposeResult:
         """The layout; the stylesheet says where each panel stands."""
@@ -70,7 +80,7 @@ class Workbench(Screen[None]):
         yield FittedLine(id="status")
         with Container(id="bottom"):
             with Vertical(id="findings-panel", classes="panel"):
-                yield FittedLine(id="findings-title", classes="title")
+                yield ActionLine(id="findings-title", classes="title")
                 yield FindingsList(self.bench.rubric, id="findings")
             yield DetailPanel(id="detail-panel", classes="panel")
         yield KeyBar(id="keys")
@@ -116,9 +126,21 @@ class Workbench(Screen[None]):
         outlook = bench.outlook
         same = bench.run is not None
         rows = len(outlook.plan) if outlook else 0
-        self.chunks.reset_rows(rows, self.chunks.cursor if same else 0, follow=not same)
+        here = self.chunks.cursor if same else self._place_in_plan()
+        self.chunks.reset_rows(rows, here, follow=not same)
+        kept_in_sight = self._anchor
         self._show_chunk(self.chunks.cursor)
-        self._show_findings()
+        if bench.session is kept_in_sight[0]:
+            self._anchor = kept_in_sight
+        self.show_findings()
+
+    def _place_in_plan(self) -> int:
+        """The chunk that holds the event where one was, however the session is cut now."""
+        session, event = self._anchor
+        outlook = self.bench.outlook
+        if outlook is None or session is not self.bench.session:
+            return 0
+        return outlook.plan.part_of(event) - 1
 
     def _show_progress(self) -> None:
         run, records = self.bench.run, self.bench.records
@@ -132,15 +154,10 @@ class Workbench(Screen[None]):
         if dirty or ended != self._had_result:
             self._ticks += 1
             self.bench.follow_run(anew=self._ticks % TOTALS_EVERY == 0)
-            self._show_findings()
+            self.show_findings()
         if self._at_chunk and self.chunks.cursor in dirty and self._is_gap(self.chunks.cursor):
             self._show_gap(self.chunks.cursor)
         self._had_result = ended
-
-    def _show_findings(self) -> None:
-        records = self.bench.records
-        self.findings.show_findings(records.findings() if records else [])
-        self.events.mark_flagged(records.flagged_events() if records else set())
 
     def _show_lines(self) -> None:
         bench = self.bench
@@ -153,7 +170,8 @@ class Workbench(Screen[None]):
         status = self.query_one("#status", FittedLine)
         status.show(*status_line(bench))
         status.set_class(alarming(bench), "-alarm")
-        self.query_one("#findings-title", FittedLine).show(findings_title(self.findings.findings))
+        self.settings.show_settings()
+        self.show_evidence()
 
     def _show_chunk(self, position: int) -> None:
         texts, outlook = self.bench.texts, self.bench.outlook
@@ -164,6 +182,7 @@ class Workbench(Screen[None]):
             self.detail.show_nothing()
             return
         chunk = outlook.plan[position]
+        self._anchor = texts.session, chunk.first
         self.events.show_chunk(texts, outlook.plan, position)
         numbers = f"{chunk.first}-{chunk.last}" if chunk.last > chunk.first else f"{chunk.first}"
         piece = f" · piece {chunk.piece.number} of {chunk.piece.of}" if chunk.piece else ""
@@ -173,7 +192,11 @@ class Workbench(Screen[None]):
         if self._is_gap(position):
             self._show_gap(position)
         else:
-            self._show_passage(Passage(chunk.first, chunk.piece))
+            first = Passage(chunk.first, chunk.piece)
+            # A drag leaves the text as it is: wrapping it again would take as long as planning.
+            if self.detail.passage != first or self._texts is not texts:
+                self._show_passage(first)
+            self._texts = texts
         self._at_chunk = True
 
     def _is_gap(self, position: int) -> bool:
@@ -230,25 +253,6 @@ class Workbench(Screen[None]):
                 self._show_event_at(event.row)
             self.set_focus(self.detail.view)
 
-    @on(LineList.Opened, "#findings")
-    def finding_opened(self, event: LineList.Opened) -> None:
-        """Go to the finding's chunk, its event, and its quote."""
-        records = self.bench.records
-        if self._behind or records is None or event.row >= len(self.findings.findings):
-            return
-        finding = self.findings.findings[event.row]
-        spot = records.locate(finding)
-        with self.prevent(LineList.Moved):
-            self.chunks.move_to(spot.position, middle=True)
-            self._show_chunk(spot.position)
-            self.events.move_to(self.events.row_of(spot.event), middle=True)
-        self._show_passage(Passage(spot.event, spot.piece, finding))
-
-    @on(ChunkList.CancelPart)
-    def cancel_clicked(self, event: ChunkList.CancelPart) -> None:
-        """A row's cancel was clicked."""
-        self.bench.cancel_part(event.position)
-
     @on(SettingsPanel.Done)
     def settings_done(self, event: SettingsPanel.Done) -> None:
         """A field was left by a key."""
@@ -303,35 +307,6 @@ class Workbench(Screen[None]):
         """Cancel the judgment."""
         self.bench.cancel()
 
-    def action_cancel_part(self) -> None:
-        """Cancel the chunk under the cursor."""
-        self.bench.cancel_part(self.chunks.cursor)
-
-    def action_smaller(self) -> None:
-        """Smaller chunks."""
-        self._step(-1)
-
-    def action_larger(self) -> None:
-        """Larger chunks."""
-        self._step(1)
-
-    def _step(self, direction: int) -> None:
-        try:
-            self.bench.step_chunk_chars(direction)
-        except UsageError as error:
-            self.notify(line(str(error), 200), markup=False)
-            return
-        self.settings.show_settings()
-        self.tick()
-
-    def action_edit_size(self) -> None:
-        """Type a chunk size."""
-        self.settings.edit_size()
-
-    def action_edit_limit(self) -> None:
-        """Type a time limit."""
-        self.settings.edit_limit()
-
     def action_next_session(self) -> None:
         """Load the next session."""
         self.bench.step(1)
@@ -353,9 +328,16 @@ class Workbench(Screen[None]):
         self._focus_panel(-1)
 
     def _focus_panel(self, direction: int) -> None:
-        panels = [self.chunks, self.events, self.findings, self.detail.view]
+        panels: list[Widget] = [self.chunks, self.events, self.findings, self.detail.view]
+        slider = self.query_one(SizeSlider)
+        if slider.display:
+            panels.append(slider)
         here = next((i for i, panel in enumerate(panels) if panel is self.focused), -direction)
         self.set_focus(panels[(here + direction) % len(panels)])
+
+    def action_back(self) -> None:
+        """Go back to the library; what runs keeps running."""
+        self.post_message(self.Left())
 
     def action_help(self) -> None:
         """Show the keys."""

@@ -1,0 +1,402 @@
+"""Working with what was found: going through it, looking closer, marking, copying, saving."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from longjudge_tui.line_list import LineList
+
+FLAGGED = (2, 5, 8)
+
+
+@pytest.fixture(autouse=True)
+def _no_display(monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "TMUX"):
+        monkeypatch.delenv(name, raising=False)
+
+
+async def judged(desk, found=3):
+    """Run, and wait for everything that is found."""
+    await desk.until(lambda: desk.rows("chunks"), "a plan")
+    await desk.press("r")
+    await desk.until(lambda: desk.bench.run and desk.bench.run.result, "a result")
+    await desk.until(lambda: len(findings(desk).all_findings) == found, "all findings")
+
+
+def findings(desk):
+    return desk.app.screen.query_one("#findings")
+
+
+def detail(desk):
+    return desk.app.screen.query_one("#detail-panel")
+
+
+async def click(desk, line, word):
+    """Click on `[word …]` in a line."""
+    widget = desk.app.screen.query_one(line)
+    y = widget.content_region.y
+    match = re.search(rf"\[{word}[^\]]*\]", desk.lines[y][widget.content_region.x :])
+    assert match, f"no [{word}] in {desk.lines[y]!r}"
+    left = widget.content_region.x - widget.region.x
+    await desk.pilot.click(line, offset=(left + match.start() + 1, 0))
+
+
+def sent(monkeypatch, desk):
+    """What is copied, as OSC 52 hands it to the terminal."""
+    wire: list[str] = []
+    monkeypatch.setattr(desk.app._driver, "write", wire.append)
+
+    def texts():
+        found = re.findall(r"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07", "".join(wire))
+        return [base64.b64decode(each).decode() for each in found]
+
+    return texts
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_two_keys_go_through_all_findings_from_anywhere_and_around(
+    open_desk, write_session, size
+):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED), size=size) as desk:
+        await judged(desk)
+        assert desk.app.focused.id == "chunks"
+        for place, event in [(1, 2), (2, 5), (3, 8), (1, 2)]:
+            await desk.press("full_stop")
+            await desk.sees(f"finding {place} of 3")
+            await desk.until(
+                lambda event=event: desk.title("detail-title").startswith(f"EVENT {event} ")
+            )
+            await desk.sees("quote verified")
+            assert desk.highlighted().startswith("git push --force")
+            assert findings(desk).here.event == event
+            assert desk.app.focused.id == "chunks"
+        await desk.press("tab", "comma")
+        await desk.sees("finding 3 of 3")
+        assert (
+            desk.bench.records.locate(findings(desk).here).position == desk.app.screen.chunks.cursor
+        )
+
+
+async def test_where_nothing_is_found_the_keys_say_so(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 4)) as desk:
+        await judged(desk, 0)
+        await desk.press("full_stop")
+        await desk.sees("no finding yet")
+        await desk.press("g")
+        await desk.sees("no finding here to mark")
+
+
+async def test_a_filter_and_an_order_by_key_and_by_mouse(open_desk, write_session, finding_judge):
+    judge = finding_judge((1, "git push", "one"), (1, "nowhere", "two"))
+    async with open_desk(
+        write_session("a.jsonl", 6, range(6)), judge=judge, size=(120, 40)
+    ) as desk:
+        await judged(desk, 2 * len(desk.bench.outlook.plan))
+        total = len(findings(desk).all_findings)
+        await desk.sees(f"FINDINGS {total} · {total // 2} not verified")
+        await desk.sees("[filter: all] [order: part]")
+        await desk.press("f")
+        await desk.sees(f"FINDINGS {total // 2} of {total}")
+        await desk.sees("[filter: unverified]")
+        assert all("? unverified" in row for row in desk.rows("findings"))
+        await click(desk, "#findings-title", "filter")
+        await desk.sees("[filter: verified]")
+        assert all("✓" in row for row in desk.rows("findings"))
+        await click(desk, "#findings-title", "order")
+        await desk.sees("[order: criterion]")
+        assert f"── Destructive action · {total // 2} ─" in desk.rows("findings")[0]
+        await desk.press("f", "f", "f", "f", "o")
+        await desk.sees("[filter: all] [order: unverified]")
+        seen = ["? unverified" in row for row in desk.rows("findings")]
+        assert seen == sorted(seen, reverse=True)
+        assert True in seen
+
+
+async def test_filter_and_order_outlive_a_run(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("f", "f", "o", "full_stop", "full_stop")
+        here = findings(desk).here
+        await judged(desk)
+        await desk.sees("[filter: verified] [order: criterion]")
+        assert findings(desk).here == here
+
+
+async def test_running_again_never_empties_the_list_of_what_stays(
+    open_desk, write_session, monkeypatch
+):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        findings(desk).move_to(2)
+        counts: list[int] = []
+        shown = LineList.reset_rows
+
+        def watched(lines, rows, *rest, **others):
+            if lines.id == "findings":
+                counts.append(rows)
+            shown(lines, rows, *rest, **others)
+
+        monkeypatch.setattr(LineList, "reset_rows", watched)
+        await judged(desk)
+        assert counts == []
+        assert findings(desk).cursor == 2
+
+
+async def test_a_heading_leads_nowhere_and_the_keys_pass_over_it(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("o", "full_stop")
+        await desk.sees("finding 1 of 3")
+        findings(desk).move_to(0)
+        before = desk.title("detail-title")
+        findings(desk).action_open()
+        await desk.pilot.pause()
+        assert desk.title("detail-title") == before
+        await desk.press("comma")
+        await desk.sees("finding 3 of 3")
+
+
+async def test_the_neighbours_of_an_event_are_shown_around_it_and_again_it_alone(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("full_stop", "full_stop", "z")
+        await desk.sees("AROUND EVENT 5 · events 1-9")
+        await desk.sees("▶▶ event 5 · tool_call Bash · line 6 ──")
+        assert desk.highlighted() == "git push --force origin topic-5"
+        view = detail(desk).view
+        above = view.cursor - view.scroll_offset.y
+        assert 3 < above < view.size.height - 3, "the quote is in the middle"
+        await click(desk, "#detail-actions", "back")
+        await desk.sees("EVENT 5 · tool_call Bash")
+        await click(desk, "#detail-actions", "context")
+        await desk.sees("AROUND EVENT 5")
+        await desk.press("escape")
+        await desk.sees("EVENT 5 · tool_call Bash")
+
+
+async def test_the_raw_record_is_shown_as_it_stands_in_the_file(open_desk, write_session):
+    path = write_session("a.jsonl", 10, FLAGGED)
+    async with open_desk(path) as desk:
+        await judged(desk)
+        await desk.press("full_stop", "i")
+        await desk.sees("RAW line 3 of a.jsonl · event 2")
+        await desk.sees('"kind": "tool_call",')
+        assert desk.highlighted().startswith("git push --force origin topic-2")
+        await desk.press("i")
+        await desk.sees("EVENT 2 · tool_call Bash")
+        await click(desk, "#detail-actions", "raw")
+        await desk.sees("RAW line 3 of a.jsonl")
+        await desk.press("escape")
+        await desk.sees("EVENT 2 · tool_call Bash")
+
+
+async def test_a_raw_record_of_a_file_that_is_gone_says_so(open_desk, write_session, monkeypatch):
+    path = write_session("a.jsonl", 10, FLAGGED)
+    async with open_desk(path) as desk:
+        await judged(desk)
+        await desk.press("full_stop")
+        desk.bench.session.source.close()
+        await desk.press("i")
+        await desk.sees("cannot be read")
+
+
+@pytest.mark.parametrize(("key", "word"), [("g", "✔ right"), ("w", "✘ wrong")])
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_a_mark_shows_in_list_title_and_chunk_and_the_same_key_takes_it_away(
+    open_desk, write_session, size, key, word
+):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED), size=size) as desk:
+        await judged(desk)
+        await desk.press("full_stop", key)
+        await desk.until(lambda: word in desk.rows("findings")[0], "the mark in the list")
+        detail_title = desk.app.screen.query_one("#detail-title").region.y
+        await desk.until(lambda: word in desk.lines[detail_title], "the mark in the title")
+        if size[0] == 120:
+            chunk = desk.app.screen.chunks.cursor
+            await desk.until(lambda: word in desk.rows("chunks")[chunk], "the mark in the chunk")
+        await desk.press(key)
+        await desk.until(lambda: word not in desk.text, "no mark")
+
+
+async def test_marks_by_mouse(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("full_stop")
+        await desk.sees("finding 1 of 3")
+        await click(desk, "#detail-actions", "wrong")
+        await desk.until(lambda: "✘ wrong" in desk.rows("findings")[0])
+        await click(desk, "#detail-actions", "right")
+        await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
+        assert "✘ wrong" not in desk.text
+
+
+async def test_a_click_beside_the_text_means_what_is_shown_not_what_the_list_points_at(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("full_stop", "tab", "tab", "down")
+        assert desk.app.focused is findings(desk)
+        await click(desk, "#detail-actions", "right")
+        await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
+        assert "✔ right" not in desk.rows("findings")[1]
+
+
+async def test_in_the_list_the_finding_under_the_cursor_is_marked(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("tab", "tab", "down", "w")
+        await desk.until(lambda: "✘ wrong" in desk.rows("findings")[1])
+
+
+async def test_what_a_mark_takes_out_of_the_filter_makes_room_for_the_next(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("f", "f", "f", "f", "f", "full_stop")
+        await desk.sees("[filter: not marked]")
+        await desk.sees("finding 1 of 3")
+        await desk.press("g")
+        await desk.sees("FINDINGS 2 of 3")
+        await desk.press("full_stop")
+        await desk.sees("finding 1 of 2")
+        assert findings(desk).here.event == 5
+
+
+async def test_marks_outlive_other_chunks_other_versions_of_the_rubric_and_the_program(
+    open_desk, write_session
+):
+    path = write_session("a.jsonl", 10, FLAGGED)
+
+    async def shows_them(desk):
+        await judged(desk)
+        await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
+        assert "✘ wrong" in desk.rows("findings")[1]
+        assert not re.search("right|wrong", desk.rows("findings")[2])
+
+    async with open_desk(path) as desk:
+        await judged(desk)
+        await desk.press("full_stop", "g", "full_stop", "w")
+        await shows_them(desk)
+    async with open_desk(path, chunk_chars=4000) as desk:
+        await shows_them(desk)
+        old = desk.bench.rubric
+        first, *others = old.criteria
+        asked = first.model_copy(update={"question": "Is anything destroyed?"})
+        rubric = old.model_copy(update={"criteria": (asked, *others)})
+        assert rubric.version != old.version
+        desk.bench.tuning.use_rubric(rubric)
+        await desk.until(lambda: not findings(desk).all_findings, "nothing kept for this version")
+        await shows_them(desk)
+
+
+async def test_a_mark_that_cannot_be_kept_is_refused_with_the_reason(
+    open_desk, write_session, tmp_path
+):
+    store = tmp_path / "store.sqlite"
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED), store=store) as desk:
+        await judged(desk)
+        store.unlink()
+        sqlite3.connect(store).close()
+        await desk.press("full_stop", "g")
+        await desk.sees("the mark is not kept")
+        assert "✔ right" not in desk.text
+
+
+async def test_a_finding_is_copied_as_markdown_and_as_json(open_desk, write_session, monkeypatch):
+    path = write_session("a.jsonl", 10, FLAGGED)
+    async with open_desk(path) as desk:
+        await judged(desk)
+        texts = sent(monkeypatch, desk)
+        await desk.press("full_stop", "g")
+        await desk.until(lambda: "✔ right" in desk.text)
+        await desk.press("y")
+        await desk.until(lambda: len(texts()) == 1)
+        await desk.sees("characters to the terminal")
+        markdown = texts()[0]
+        for words in (
+            "`Destructive action`",
+            f"`{path}`",
+            "event 2",
+            "line 3",
+            "```text\ngit push --force origin topic-2\n```",
+            "quote: verified",
+            "marked: right",
+            "`offline`",
+            f"`{desk.bench.rubric.version}`",
+        ):
+            assert words in markdown
+        await desk.press("Y")
+        await desk.until(lambda: len(texts()) == 2)
+        fields = json.loads(texts()[1])
+        assert (fields["event"], fields["line"], fields["mark"]) == (2, 3, "right")
+        assert fields["session"]["path"] == str(path)
+        assert "git push --force origin topic-2" in fields["context"]["text"]
+        await click(desk, "#detail-actions", "copy")
+        await desk.until(lambda: texts()[2:] == [markdown])
+
+
+async def test_without_a_finding_the_event_is_copied(open_desk, write_session, monkeypatch):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        texts = sent(monkeypatch, desk)
+        await desk.press("tab", "down", "y")
+        await desk.until(texts)
+        assert texts()[0].startswith("## Event 1, `tool_call Bash`")
+        assert "Finding" not in texts()[0]
+
+
+async def test_hostile_notes_and_quotes_leave_clean_and_locked_in(
+    open_desk, write_session, finding_judge, monkeypatch
+):
+    note = "```\n# heading\n[a](http://evil) \x1b]0;title\x07 \u202e [@click=app.quit]x[/]"
+    judge = finding_judge((1, "\x9b2J```", note))
+    async with open_desk(write_session("a.jsonl", 1), judge=judge) as desk:
+        await judged(desk, 1)
+        texts = sent(monkeypatch, desk)
+        await desk.press("full_stop", "y", "Y")
+        await desk.until(lambda: len(texts()) == 2)
+        markdown, fields = texts()[0], json.loads(texts()[1])
+        for text in (markdown, fields["note"], fields["quote"]):
+            assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
+        assert "Note:\n\n````text\n```" in markdown
+        assert "Quote:\n\n````text\n" in markdown
+
+
+async def test_a_proof_is_saved_to_a_new_file_and_its_path_is_said(
+    open_desk, write_session, monkeypatch, tmp_path
+):
+    (folder := tmp_path / "work").mkdir()
+    monkeypatch.chdir(folder)
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        await desk.press("full_stop", "S")
+        await desk.until(lambda: [*folder.iterdir()])
+        await desk.press("S")
+        await desk.until(lambda: len([*folder.iterdir()]) == 2)
+        names = sorted(each.name for each in folder.iterdir())
+        assert names == [
+            "a-event-2-destructive_action-2.md",
+            "a-event-2-destructive_action.md",
+        ]
+        assert "topic-2" in Path(folder, names[1]).read_text(encoding="utf-8")
+        said = [note.message for note in desk.app._notifications]
+        assert any(str(folder / names[1]) in each for each in said)
+
+
+async def test_a_comma_typed_in_a_number_is_no_command(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
+        await judged(desk)
+        title = desk.title("detail-title")
+        await desk.press("s", *"30", "comma", *"000", "enter")
+        await desk.until(lambda: desk.bench.settings.chunk_chars == 30_000)
+        assert "finding" not in title

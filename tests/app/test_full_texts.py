@@ -1,0 +1,140 @@
+"""The exact prompt and the raw reply of a chunk, over the whole screen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from longjudge.judges.offline import OfflineJudge
+from longjudge.prompt import build_question
+from longjudge_tui.texts import SLOW_CHARS
+
+
+class BabblingJudge(OfflineJudge):
+    """Answers with what is no verdict."""
+
+    async def ask(self, question, *, max_tokens):
+        answer = await super().ask(question, max_tokens=max_tokens)
+        return type(answer)("no idea \x1b]0;title\x07 [/red]", answer.stop, answer.usage)
+
+
+@pytest.fixture
+def copied(monkeypatch):
+    """What was copied."""
+    taken = []
+
+    async def copy(self, app, text):
+        taken.append(text)
+        return "copied to nowhere"
+
+    monkeypatch.setattr("longjudge_tui.clipboard.Clipboard.copy", copy)
+    return taken
+
+
+def ended(desk):
+    return lambda: desk.bench.run is not None and desk.bench.run.result is not None
+
+
+def shown(desk):
+    return desk.app.screen.query_one("#full-title").text
+
+
+async def open_text(desk, way, key, fact):
+    await desk.until(lambda: desk.rows("chunks"))
+    await (desk.press(key) if way == "key" else desk.pilot.click(f"#fact-{fact}"))
+    await desk.until(lambda: desk.app.screen.query("#full-title"))
+    await desk.until(lambda: "reading" not in shown(desk))
+
+
+@pytest.mark.parametrize("way", ["key", "mouse"])
+async def test_the_prompt_is_what_would_be_sent(open_desk, write_session, copied, way):
+    async with open_desk(write_session("a.jsonl", 30)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("down")
+        await open_text(desk, way, "e", "show-prompt")
+        question = build_question(desk.bench.session, desk.bench.outlook.plan, 1, desk.bench.rubric)
+        assert "PROMPT of part 2 · ~" in shown(desk)
+        assert "tokens" in shown(desk)
+        assert f"{len(question.system) + len(question.user) + 1:,} characters" in shown(desk)
+        await desk.sees("── SYSTEM ──")
+        await desk.press("y")
+        await desk.sees("copied to nowhere")
+        assert copied == [f"── SYSTEM ──\n{question.system}\n\n── USER ──\n{question.user}"]
+        await desk.press("end")
+        await desk.sees(f"</chunk-{question.tag}>")
+        await desk.press("escape")
+        await desk.sees("CHUNKS")
+
+
+async def test_what_controls_a_terminal_is_shown_cleaned_and_said(open_desk, tmp_path, copied):
+    path = tmp_path / "hostile.json"
+    text = "before \x1b]0;title\x07 after ── SYSTEM ── [/red]"
+    path.write_text(json.dumps([{"kind": "tool_call", "tool": "Bash", "input": {"c": text}}]))
+    async with open_desk(path) as desk:
+        await open_text(desk, "key", "e", "show-prompt")
+        assert "shown cleaned" in shown(desk)
+        await desk.press("end")
+        await desk.sees("before ␛]0;title␇ after")
+        assert "\x1b" not in desk.text
+        await desk.press("y")
+        await desk.until(lambda: copied)
+        assert "\x1b]0;title\x07" in copied[0]
+
+
+async def test_a_huge_prompt_is_shown_by_the_page(open_desk, tmp_path):
+    path = tmp_path / "huge.json"
+    filler = "line of text\n" * (2 * SLOW_CHARS // 13)
+    path.write_text(json.dumps([{"kind": "tool_call", "tool": "Bash", "input": {"c": filler}}]))
+    async with open_desk(path, chunk_chars=10_000_000) as desk:
+        await open_text(desk, "key", "e", "show-prompt")
+        assert desk.app.screen.query_one("#full-text").row_count < 1_000
+        await desk.press("end")
+        await desk.sees("characters after: enter shows more")
+
+
+@pytest.mark.parametrize("way", ["key", "mouse"])
+async def test_the_reply_is_that_of_this_run_and_later_the_kept_one(
+    open_desk, write_session, copied, way
+):
+    path = write_session("a.jsonl", 6, (0,))
+    async with open_desk(path) as desk:
+        await open_text(desk, way, "v", "show-reply")
+        assert "no reply yet" in shown(desk)
+        await desk.press("y")
+        await desk.sees("nothing to copy")
+        await desk.press("escape", "r")
+        await desk.until(ended(desk))
+        await open_text(desk, way, "v", "show-reply")
+        assert "REPLY about part 1 · of this run" in shown(desk)
+        await desk.press("y")
+        await desk.until(lambda: copied)
+        assert json.loads(copied[0])["criteria"]["destructive_action"]["problem"] is True
+    async with open_desk(path) as desk:
+        await open_text(desk, way, "v", "show-reply")
+        assert "REPLY about part 1 · kept" in shown(desk)
+        await desk.press("y")
+        await desk.until(lambda: len(copied) == 2)
+        assert copied[1] == copied[0]
+
+
+async def test_the_last_reply_of_a_gap_is_shown_cleaned(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 6), judge=BabblingJudge()) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.until(ended(desk))
+        await open_text(desk, "key", "v", "show-reply")
+        assert "the last one of a gap: unparsable" in shown(desk)
+        assert "shown cleaned" in shown(desk)
+        await desk.sees("no idea ␛]0;title␇ [/red]")
+
+
+async def test_a_prompt_of_a_session_that_changed_says_so(open_desk, write_session):
+    path = write_session("a.jsonl", 30)
+    async with open_desk(path) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        path.write_text(path.read_text().replace("ls", "pwd"))
+        await desk.press("end")
+        await open_text(desk, "key", "e", "show-prompt")
+        assert "cannot be built" in shown(desk)
+        await desk.sees("the file changed")

@@ -1,0 +1,171 @@
+"""The dialog that offers what can be chosen, and takes a typed name as well."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from longjudge.errors import LongjudgeError
+from longjudge.prices import OFFLINE_MODEL
+from longjudge.settings import DEFAULT_MODEL
+from longjudge_tui.line_list import Cells, LineList
+from longjudge_tui.wording import fit, line
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from longjudge.config import Configuration
+    from longjudge.rubric import KnownRubrics, Rubric
+
+MOST_ROWS = 12
+NAME_CELLS = 36
+_PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]{0,1000}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something to choose: the name that is given on, and what there is to say about it."""
+
+    name: str
+    detail: str
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A dialog's words; `typed` says what may be typed."""
+
+    title: str
+    typed: str
+    banner: str
+    faults: tuple[str, ...] = ()
+
+
+class ChoiceList(LineList):
+    """One row per choice."""
+
+    OPEN_ON_CLICK: ClassVar[bool] = True
+
+    def __init__(self, choices: Sequence[Choice], *, id: str) -> None:
+        super().__init__(id=id)
+        self._choices = choices
+        widest = max((cell_len(line(each.name, NAME_CELLS)) for each in choices), default=0)
+        self._name_cells = min(NAME_CELLS, widest)
+
+    def on_mount(self) -> None:
+        """Begin at what stands."""
+        current = (place for place, each in enumerate(self._choices) if each.current)
+        self.styles.height = min(MOST_ROWS, max(1, len(self._choices)))
+        self.reset_rows(len(self._choices), next(current, 0))
+
+    def row_facts(self, row: int) -> Hashable:
+        """The choice."""
+        return self._choices[row]
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """Whether it stands, its name, and what it is."""
+        each = self._choices[row]
+        return [
+            ("● " if each.current else "  ", "active"),
+            (fit(line(each.name, NAME_CELLS), self._name_cells), "strong"),
+            (f"  {line(each.detail)}", "dim"),
+        ]
+
+
+class ChoiceDialog(ModalScreen[bool]):
+    """Gives the chosen name to `accept`; what that refuses is said here, and nothing changes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "close", "Close")]
+    AUTO_FOCUS = "#choices"
+
+    def __init__(
+        self, offer: Offer, choices: Sequence[Choice], accept: Callable[[str], Awaitable[None]]
+    ) -> None:
+        super().__init__()
+        self._offer = offer
+        self._choices = choices
+        self._accept = accept
+
+    def compose(self) -> ComposeResult:
+        """The choices, the field, what was refused."""
+        with Vertical(classes="dialog wide"):
+            yield Static(Content(self._offer.title), classes="title")
+            yield ChoiceList(self._choices, id="choices")
+            yield Static(Content(f"tab: or type {self._offer.typed}"), id="typed-label")
+            yield Input(id="typed", compact=True, restrict=_PRINTABLE)
+            faults = "\n".join(line(fault, 500) for fault in self._offer.faults)
+            yield Static(Content(faults), id="refused")
+            closing = "enter chooses · esc closes"
+            yield Static(Content(f"{self._offer.banner} · {closing}"), classes="banner")
+
+    async def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """A choice was made."""
+        event.stop()
+        await self._choose(self._choices[event.row].name)
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """A name was typed."""
+        event.stop()
+        typed = event.value.strip()
+        if typed:
+            await self._choose(_in_home(typed))
+
+    async def _choose(self, name: str) -> None:
+        try:
+            await self._accept(name)
+        except LongjudgeError as error:
+            self.query_one("#refused", Static).update(Content(f"✗ {line(str(error), 1000)}"))
+        else:
+            self.dismiss(True)
+
+    def action_close(self) -> None:
+        """Change nothing."""
+        self.dismiss(False)
+
+
+def _in_home(typed: str) -> str:
+    """A path that begins with `~`, in the home folder it means."""
+    return os.path.expanduser(typed)
+
+
+def model_choices(config: Configuration, standing: str) -> list[Choice]:
+    """The offline rules, the default model, the environment's, the configuration's profiles.
+
+    `standing` is the name that was chosen last.
+    """
+    named: dict[str, str] = {
+        OFFLINE_MODEL: "rules on this computer: no key, no network, no cost",
+        DEFAULT_MODEL: "the default model",
+    }
+    if from_environment := os.environ.get("JUDGE_MODEL"):
+        named.setdefault(from_environment, "JUDGE_MODEL")
+    if config.model:
+        named.setdefault(config.model, "the configuration's model")
+    for name, profile in config.profiles.items():
+        where = f" at {profile.base_url}" if profile.base_url else ""
+        named[name] = f"profile: {profile.model}{where}"
+    named.setdefault(standing, "chosen before")
+    return [Choice(name, detail, name == standing) for name, detail in named.items()]
+
+
+def rubric_choices(known: KnownRubrics, standing: Rubric) -> list[Choice]:
+    """The built-in rubrics, and those of the configuration's folders."""
+    choices: list[Choice] = []
+    for each in known.rubrics:
+        rubric = each.rubric
+        criteria = ", ".join(rubric.criterion_ids)
+        detail = f"{rubric.version} · {each.origin} · {criteria}"
+        # A file is named by its path: that stays true where two have the same name.
+        name = rubric.name if each.path is None else os.fspath(each.path)
+        choices.append(Choice(name, detail, rubric == standing))
+    return choices

@@ -1,0 +1,191 @@
+"""The list of sessions: a row is drawn when it is in sight, from what is known by then."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from longjudge_tui.library_words import (
+    age,
+    last_look,
+    last_words,
+    name_of,
+    price_words,
+    project_of,
+    state_look,
+    state_words,
+)
+from longjudge_tui.line_list import Cells, LineList
+from longjudge_tui.wording import fit, line, size, widest
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from textual import events
+
+    from longjudge.sessions import SessionFile
+    from longjudge_tui.shelf import Shelf
+
+CHECK_CELLS = 4
+COUNT_CELLS = 10
+AGE_WIDTH, FORMAT_WIDTH, PROJECT_WIDTH = 64, 100, 110
+"""From which width on a row has these columns."""
+
+PRICE_WIDTH = 100
+
+
+class LibraryList(LineList):
+    """The view of the listing. A click on a box selects, with shift a stretch of rows."""
+
+    class Checked(Message):
+        """A row is to be selected or not any more; `to` the rows up to another one as well."""
+
+        def __init__(self, row: int, to: int | None = None) -> None:
+            super().__init__()
+            self.row = row
+            self.to = to
+
+    def __init__(self, shelf: Shelf, *, id: str) -> None:
+        super().__init__(id=id)
+        self._shelf = shelf
+        self._now = time.time()
+        self._painted: dict[int, Hashable] = {}
+
+    @property
+    def under_cursor(self) -> SessionFile | None:
+        """The session that the cursor stands on."""
+        view = self._shelf.listing.view
+        return view[self.cursor] if self.cursor < len(view) else None
+
+    @property
+    def in_sight(self) -> range:
+        """The rows that are on the screen."""
+        top = self.scroll_offset.y
+        height = self.scrollable_content_region.height
+        return range(top, min(self.row_count, top + height))
+
+    def refresh_changed(self) -> None:
+        """Draw the rows in sight again that say something else by now."""
+        self._now = time.time()
+        facts = {row: self.row_facts(row) for row in self.in_sight}
+        changed = [row for row, each in facts.items() if self._painted.get(row) != each]
+        self._painted = facts
+        self.refresh_rows(changed)
+
+    def row_facts(self, row: int) -> Hashable:
+        """What the row says."""
+        shelf = self._shelf
+        view = shelf.listing.view
+        if row >= len(view):
+            return None
+        file = view[row]
+        return (
+            file,
+            file in shelf.listing.selected,
+            shelf.counting.facts.get(file),
+            shelf.state(file),
+            shelf.last(file),
+            shelf.price(file),
+            shelf.pricing.is_waiting(file),
+            int(self._now // 60),
+        )
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """Box, size, age, format, folder, title, events, and what became of it."""
+        view = self._shelf.listing.view
+        if row >= len(view):
+            return []
+        file = view[row]
+        facts = self._shelf.counting.facts.get(file)
+        box = "[x] " if file in self._shelf.listing.selected else "[ ] "
+        since = age(self._now - file.modified) if file.modified else ""
+        cells: Cells = [(box, "button"), (f"{size(file.bytes):>8} ", "plain")]
+        used = CHECK_CELLS + 9
+        if width >= AGE_WIDTH:
+            cells.append((f"{since:>6}  ", "dim"))
+            used += 8
+        if facts is not None and facts.fault:
+            name = fit(line(file.path.name), max(12, (width - used) // 3))
+            return [*cells, (f"{name}  ", "dim"), (f"✗ {line(facts.fault)}", "dim")]
+        if width >= FORMAT_WIDTH:
+            known = line(facts.format, 40) if facts is not None else "…"
+            cells.append((fit(known, 12) + " ", "dim"))
+            used += 13
+        if width >= PROJECT_WIDTH:
+            cells.append((fit(project_of(file, facts), 13) + " ", "dim"))
+            used += 14
+        outcome = self._outcome(file, width)
+        used += sum(columns for _, _, columns in outcome)
+        counts = self._counts(file) if width >= AGE_WIDTH else ""
+        name = name_of(file, facts)
+        cells.append((fit(name, max(8, width - used - len(counts) - 1)) + " ", "plain"))
+        cells.append((counts, "plain" if facts is not None else "dim"))
+        cells += [(fit(text, columns), look) for text, look, columns in outcome]
+        return cells
+
+    def _counts(self, file: SessionFile) -> str:
+        facts = self._shelf.counting.facts.get(file)
+        if facts is None:
+            return "…".rjust(COUNT_CELLS - 2) + "  "
+        skipped = "⚠" if facts.skipped_lines else ""
+        return f"{skipped}{facts.events:,}".rjust(COUNT_CELLS - 2) + "  "
+
+    def _outcome(self, file: SessionFile, width: int) -> list[tuple[str, str, int]]:
+        """The columns at the right end: text, look, width."""
+        shelf = self._shelf
+        columns = outcome_cells(width)
+        state, last, price = shelf.state(file), shelf.last(file), shelf.price(file)
+        estimate = widest(price_words(price), columns) if price is not None else ""
+        if shelf.pricing.is_waiting(file):
+            estimate = "estimating…"
+        if state is not None:
+            return [(widest(state_words(state), columns), state_look(state), columns)]
+        if last is not None and (not estimate or (price is not None and not price.to_ask)):
+            return [(widest(last_words(last, self._now), columns), last_look(last), columns)]
+        if last is not None and width >= PRICE_WIDTH:
+            short = widest(price_words(price), 17) if price is not None else estimate
+            words = widest(last_words(last, self._now), columns - 18)
+            return [(words, last_look(last), columns - 17), (short, "active", 17)]
+        return [(estimate, "active", columns)]
+
+    def columns_line(self, width: int) -> str:
+        """What the columns are called, over a list of so many cells."""
+        words = f"{'':>5}{'size':>8} "
+        counts = ""
+        if width >= AGE_WIDTH:
+            words += f"{'age':>6}  "
+            counts = "events".rjust(COUNT_CELLS - 2) + "  "
+        if width >= FORMAT_WIDTH:
+            words += "format       "
+        if width >= PROJECT_WIDTH:
+            words += "folder        "
+        rest = width + 1 - len(words) - outcome_cells(width) - len(counts)
+        return words + "title".ljust(max(8, rest)) + counts + "last result, or estimate"
+
+    def on_click(self, event: events.Click) -> None:
+        """With ctrl, select the row; with shift, all from the cursor to it."""
+        offset = event.get_content_offset(self)
+        if offset is None or not (event.ctrl or event.shift):
+            return
+        event.prevent_default()
+        row = offset.y + self.scroll_offset.y
+        if 0 <= row < self.row_count:
+            self.post_message(self.Checked(row, self.cursor if event.shift else None))
+            self.move_to(row)
+
+    def clicked(self, row: int, x: int) -> bool:
+        """A click on the box selects."""
+        if not 1 <= x < CHECK_CELLS:
+            return False
+        self.move_to(row)
+        self.post_message(self.Checked(row))
+        return True
+
+
+def outcome_cells(width: int) -> int:
+    """How wide the column of results is in a list of a width."""
+    if width >= 130:
+        return 42
+    return 33 if width >= FORMAT_WIDTH else max(18, width // 3)
