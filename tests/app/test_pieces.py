@@ -109,7 +109,7 @@ def _calls():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 function = node.func
-                name = function.attr if isinstance(function, ast.Attribute) else function.id
+                name = getattr(function, "attr", "") or getattr(function, "id", "")
                 yield f"{path.name}:{node.lineno}", name, node
 
 

@@ -124,7 +124,8 @@ def test_an_unreadable_named_file_leaves_the_others_estimated(session_file: Path
     finished = longjudge("estimate", "none.jsonl", session_file, "--json", *SIZE)
     assert finished.code == 2
     assert "none.jsonl" in finished.err
-    assert [line.get("path", "total") for line in finished.objects] == [str(session_file), "total"]
+    assert [line["path"] for line in finished.objects] == [str(session_file), None]
+    assert finished.objects[-1]["total"] is True
 
 
 def test_the_duration_comes_from_what_was_measured(session_file: Path, tmp_path: Path) -> None:

@@ -164,7 +164,9 @@ def rubric_choices(known: KnownRubrics, standing: Rubric) -> list[Choice]:
     for each in known.rubrics:
         rubric = each.rubric
         criteria = ", ".join(rubric.criterion_ids)
-        detail = f"{rubric.version} · {each.origin} · {criteria}"
+        # What is named by its path says its own name beside it.
+        known_as = each.origin if each.path is None else rubric.name
+        detail = f"{rubric.version} · {known_as} · {criteria}"
         # A file is named by its path: that stays true where two have the same name.
         name = rubric.name if each.path is None else os.fspath(each.path)
         choices.append(Choice(name, detail, rubric == standing))

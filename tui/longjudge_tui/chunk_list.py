@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from longjudge_tui.run import Run
 
 CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
+SHORT_BUTTONS = {CANCEL: "[stop]", ASK_AGAIN: "[ask]"}
 WIDE = 52
 _CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
 _LOOKS = {
@@ -133,19 +134,20 @@ class ChunkList(LineList):
         ]
         used = sum(len(text) for text, _ in cells)
         room = width - used
-        if not facts.button:
+        button = _button_word(facts.button, width)
+        if not button:
             return [*cells, (fit(facts.detail, room), "dim")]
         return [
             *cells,
-            (fit(facts.detail, room - len(facts.button) - 1), "plain"),
+            (fit(facts.detail, room - len(button) - 1), "plain"),
             (" ", "plain"),
-            (facts.button, "button"),
+            (button, "button"),
         ]
 
     def clicked(self, row: int, x: int) -> bool:
         """A click on a row's button."""
-        button = self.row_facts(row).button
-        if not button or x < self.scrollable_content_region.width - len(button):
+        button, width = self.row_facts(row).button, self.scrollable_content_region.width
+        if not button or x < width - len(_button_word(button, width - 1)):
             return False
         self.post_message(self.CancelPart(row) if button == CANCEL else self.AskAgain(row))
         return True
@@ -162,3 +164,8 @@ class ChunkList(LineList):
         outlook = self._bench.outlook
         piece = outlook.plan[row].piece if outlook else None
         return f"piece {piece.number} of {piece.of}" if piece else ""
+
+
+def _button_word(button: str, width: int) -> str:
+    """A button, short where the reason beside it would be cut."""
+    return button if width >= WIDE else SHORT_BUTTONS.get(button, button)

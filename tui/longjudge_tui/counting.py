@@ -90,7 +90,7 @@ class Counting:
 
     def learn(self, counted: Counted) -> None:
         """Take what somebody else read, or what was read here."""
-        self.facts.update(counted)
+        self.facts |= counted
         self.version += 1
 
     async def sessions_of(self, file: SessionFile) -> list[SessionFile]:

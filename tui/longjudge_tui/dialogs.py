@@ -135,7 +135,7 @@ class HelpDialog(ModalScreen[None]):
             lines += [title, *(f"{each.shown:>10}  {each.help}" for each in here), ""]
         lines += [f"{'ctrl+p':>10}  Find a command by name, or change the theme"]
         lines += [f"{'esc':>10}  Close a dialog, leave a field"]
-        with Vertical(classes="dialog wide"):
+        with Vertical(classes="dialog tall"):
             yield Static(Content("KEYS"), classes="title")
             with VerticalScroll():
                 yield Static(Content("\n".join(lines)))

@@ -148,16 +148,20 @@ class FindingsList(LineList):
 
     def row_facts(self, row: int) -> Hashable:
         """The finding with its mark, or the heading."""
-        return self._rows_shown[row]
+        return self._rows_shown[row], self.order
 
     def row_cells(self, row: int, width: int) -> Cells:
-        """Part, criterion, event, verified or not, mark, note; or the heading."""
+        """Part, criterion, event, verified or not, mark, note; or the heading.
+
+        Under a heading the criterion is not said again.
+        """
         shown = self._rows_shown[row]
         if isinstance(shown, Heading):
             name = self._label(shown.criterion)
             return [(fit(f"── {name} · {shown.count} ".ljust(width, "─"), width), "strong")]
         finding = shown.finding
-        criterion = (fit(self._label(finding.criterion), self._label_cells) + "  ", "strong")
+        label = fit(self._label(finding.criterion), self._label_cells) + "  "
+        criterion = [] if self.order is FindingOrder.CRITERION else [(label, "strong")]
         note = (line(finding.note or finding.quote or ""), "plain")
         mark = [(f"{MARK_WORDS[shown.mark]}  ", MARK_LOOKS[shown.mark])] if shown.mark else []
         if width < WIDE:
@@ -165,12 +169,12 @@ class FindingsList(LineList):
             if mark:
                 # Two ticks side by side would say nothing; a question mark beside one does.
                 seen = [] if finding.verified else [("? ", "gap")]
-            return [(f"⚑ {finding.part:<3} ", "flagged"), criterion, *seen, *mark, note]
+            return [(f"⚑ {finding.part:<3} ", "flagged"), *criterion, *seen, *mark, note]
         event = "no event" if finding.event is None else f"event {finding.event}"
         seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
         return [
             (f"⚑ part {finding.part:<3} ", "flagged"),
-            criterion,
+            *criterion,
             (fit(event, 11), "dim"),
             (fit(seen[0], 13), seen[1]),
             *mark,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.message import Message
 
 from longjudge_tui.library_words import (
@@ -148,6 +149,11 @@ class LibraryList(LineList):
             short = widest(price_words(price), 17) if price is not None else estimate
             words = widest(last_words(last, self._now), columns - 18)
             return [(words, last_look(last), columns - 17), (short, "active", 17)]
+        if last is not None and price is not None:
+            # What came of it goes before what the rest would cost, where both have no room.
+            both = f"{last_words(last, self._now)[-1]} · {price.to_ask} to ask"
+            if cell_len(both) <= columns:
+                return [(both, last_look(last), columns)]
         return [(estimate, "active", columns)]
 
     def columns_line(self, width: int) -> str:

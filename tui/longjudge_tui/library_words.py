@@ -106,7 +106,7 @@ def _result_glyph(last: Last) -> str:
         case JudgmentStatus.NOT_APPLICABLE:
             return "–"
         case JudgmentStatus.TIMED_OUT:
-            return "⧗"
+            return "◷"
         case JudgmentStatus.PARTIAL:
             return "◑"
         case _:

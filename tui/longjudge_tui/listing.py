@@ -107,7 +107,7 @@ class Listing:
         self._texts = []
         if file in self.selected:
             self.selected.remove(file)
-            self.selected.update(parts)
+            self.selected |= set(parts)
             self.choices += 1
         self.generation += 1
 
@@ -134,7 +134,7 @@ class Listing:
 
     def select(self, files: Iterable[SessionFile]) -> None:
         """Select several."""
-        self.selected.update(files)
+        self.selected |= set(files)
         self.choices += 1
 
     def toggle_all(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STATE_GLYPHS: dict[ChunkState, str] = {
     ChunkState.QUEUED: "…",
-    ChunkState.WAITING: "⧗",
+    ChunkState.WAITING: "◷",
     ChunkState.RUNNING: "◐",
     ChunkState.RETRYING: "↻",
     ChunkState.CLEAN: "✓",
