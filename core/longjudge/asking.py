@@ -17,11 +17,11 @@ from longjudge.budget import Purse
 from longjudge.crew import Crew
 from longjudge.equals import Equals
 from longjudge.errors import LongjudgeError
-from longjudge.judges.base import Again, Answer, AskError, Usage
+from longjudge.judges.base import Again, Answer, AskError
 from longjudge.judges.reply import BadReply, read_reply
 from longjudge.judges.rules import has_problems
 from longjudge.keeping import COMMIT_SECONDS, Keeper
-from longjudge.prices import cost_usd
+from longjudge.prices import Usage, cost_usd
 from longjudge.prompt import build_question
 from longjudge.retries import BAD_REPLIES, MAX_TOKENS, MORE_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule

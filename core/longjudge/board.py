@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from longjudge import result as results
 from longjudge.errors import SessionError
 from longjudge.evidence import QuotedText
-from longjudge.judges.base import Usage
+from longjudge.prices import Usage
 from longjudge.states import TRANSITIONS, ChunkState, GapReason, JudgmentStatus
 from longjudge.updates import ChunkUpdate
 

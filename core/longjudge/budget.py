@@ -14,8 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from longjudge.errors import UsageError
-from longjudge.judges.base import Usage
-from longjudge.prices import cost_usd
+from longjudge.prices import Usage, cost_usd
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from longjudge.judges.base import Usage
-from longjudge.prices import cost_usd
+from longjudge.prices import Usage, cost_usd
 from longjudge.prompt import system_text
 from longjudge.tokens import TokenEstimate, TokenRatio, count_tokens, measure_ratio, model_factor
 

@@ -10,7 +10,8 @@ from longjudge.store import Provenance, StoreWriteError
 from longjudge.updates import StoreFailed
 
 if TYPE_CHECKING:
-    from longjudge.judges.base import Judge, Usage
+    from longjudge.judges.base import Judge
+    from longjudge.prices import Usage
     from longjudge.rubric import Rubric
     from longjudge.store import KeptVerdict, Store
     from longjudge.updates import Listener

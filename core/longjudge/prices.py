@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from longjudge.judges.base import Usage
 
 OFFLINE_MODEL = "offline"
 _MILLION = 1_000_000
+_SMALL = 1_000
+_CURRENT = re.compile(r"claude-[a-z]+-([4-9]|\d\d)(-\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer or the sum of several, by price class."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,40 @@ class Price:
             + usage.cache_write_tokens * write
         )
         return dollars / _MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class PricedModel:
+    """A model of the table, with its price for a million tokens of a small request."""
+
+    name: str
+    price: Price
+
+
+def priced_models() -> list[PricedModel]:
+    """The models of the table, cheapest first; older generations are left out.
+
+    The table takes 0.15 s to import the first time.
+    """
+    from genai_prices.data_snapshot import get_snapshot
+
+    found: list[PricedModel] = []
+    for provider in get_snapshot().providers:
+        if provider.id != "anthropic":
+            continue
+        for model in provider.models:
+            price = price_of(model.id) if _CURRENT.fullmatch(model.id) else None
+            if price is not None:
+                found.append(PricedModel(model.id, price))
+    return sorted(found, key=lambda each: (each.price.input, each.price.output, each.name))
+
+
+def price_of(model: str) -> Price | None:
+    """Price for a million tokens, as a small request pays it; None where it is unknown."""
+    one = _table_price(model, _SMALL, 0, 0, 0), _table_price(model, 0, _SMALL, 0, 0)
+    if one[0] is None or one[1] is None:
+        return None
+    return Price(one[0] * _MILLION / _SMALL, one[1] * _MILLION / _SMALL)
 
 
 def cost_usd(model: str, usage: Usage, price: Price | None = None) -> float | None:

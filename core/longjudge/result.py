@@ -17,7 +17,7 @@ from longjudge.text import clean_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longjudge.judges.base import Usage
+    from longjudge.prices import Usage
 
 EVIDENCE_NOTES = 5
 _NO_SCORE = frozenset(

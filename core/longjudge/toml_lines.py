@@ -79,7 +79,8 @@ def read_toml(path: Path) -> str:
     if len(data) > MAX_TOML_BYTES:
         raise TomlError(f"{name}: larger than {MAX_TOML_BYTES} bytes; shorten it")
     try:
-        return data.decode("utf-8")
+        # Some editors begin a file with a mark of its encoding.
+        return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise TomlError(f"{name}:{line}: not UTF-8; save it as UTF-8") from error

@@ -13,8 +13,9 @@ import pytest
 import server as api
 from longjudge.errors import CredentialError, UsageError
 from longjudge.judges.anthropic import AnthropicJudge, has_credential
-from longjudge.judges.base import Again, Answer, AskError, Question, QuestionEvent, Stop, Usage
+from longjudge.judges.base import Again, Answer, AskError, Question, QuestionEvent, Stop
 from longjudge.judges.reply import read_reply, reply_schema
+from longjudge.prices import Usage
 from longjudge.rubric import load_rubric
 from longjudge.sessions.model import EventKind
 from longjudge.states import GapReason

@@ -10,9 +10,10 @@ import pytest
 
 from longjudge import retries
 from longjudge.budget import Budget
-from longjudge.judges.base import Again, Answer, AskError, Stop, Usage
+from longjudge.judges.base import Again, Answer, AskError, Stop
 from longjudge.judges.offline import OfflineJudge
 from longjudge.judgment import Judgment
+from longjudge.prices import Usage
 from longjudge.rubric import load_rubric
 from longjudge.sessions import session_from_events
 from longjudge.settings import Settings

@@ -16,8 +16,7 @@ from judgments_for_tests import MODEL, Watched, check_sums, run
 from longjudge import retries
 from longjudge.budget import Budget
 from longjudge.errors import UsageError
-from longjudge.judges.base import Usage
-from longjudge.prices import cost_usd
+from longjudge.prices import Usage, cost_usd
 from longjudge.updates import Stopping
 from server import FOREVER, MessagesServer
 from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session

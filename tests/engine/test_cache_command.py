@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands_for_tests import longjudge
-from longjudge.judges.base import Usage
+from longjudge.prices import Usage
 from longjudge.store import KeptVerdict, Provenance, Store, upkeep
 from longjudge.verdict import Verdict
 from server import MessagesServer
@@ -83,7 +83,9 @@ def test_stats_counts_verdicts_by_model_and_rubric(store_file: Path) -> None:
 def test_without_a_store_stats_are_zero_and_nothing_is_made(store_file: Path) -> None:
     [stats] = longjudge("cache", "stats", "--json").objects
     assert stats == {"verdicts": 0, "bytes": 0, "by_model": {}, "by_rubric": []}
-    assert longjudge("cache", "prune", "--all").out == "would delete 0 verdicts\n"
+    assert longjudge("cache", "prune", "--all").out == "deleted 0 verdicts, freed 0.0 kB\n"
+    dry = longjudge("cache", "prune", "--all", "--dry-run").out
+    assert dry == "would delete 0 verdicts\n"
     assert not store_file.exists()
 
 

@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from commands_for_tests import longjudge
 from longjudge.errors import StoreError
-from longjudge.judges.base import Usage
 from longjudge.marks import Mark
+from longjudge.prices import Usage
 from longjudge.store import KeptVerdict, PastJudgment, Provenance, Store, StoreWriteError
 from longjudge.store.migrations import MIGRATIONS, SCHEMA_VERSION
 from longjudge.store.past import LAST_IDS
 from longjudge.verdict import Finding, Verdict
+from sessions_for_tests import CHUNK_CHARS, write_session
 
 VERDICT = Verdict(("a", "b"), (Finding("a", "note \ufffd", 2, 'quote "x"\n'),))
 KEPT = KeptVerdict(VERDICT, '{"raw": true}', disagrees=False)
@@ -458,3 +460,38 @@ async def test_a_judgment_that_does_not_read_is_left_out(tmp_path: Path) -> None
     assert [past.id for past in await store.judgments()] == ["j_1"]
     assert await store.judgment("j_2") is None
     await store.aclose()
+
+
+def _on_a_full_disk(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command in a process that can make no file longer."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+    main = "import sys; from longjudge.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", limit + main, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits on the size of files there")
+def test_on_a_full_disk_kept_verdicts_are_used_and_results_shown(tmp_path: Path) -> None:
+    session, store = write_session(tmp_path / "s.jsonl", 4), tmp_path / "s.sqlite"
+    options = ("--model", "offline", "--chunk-chars", CHUNK_CHARS, "--store", store)
+    assert longjudge("judge", session, *options).code == 0
+    again = _on_a_full_disk("judge", session, *options, "--json")
+    result = json.loads(again.stdout)
+    assert (again.returncode, result["calls"]) == (0, 0)
+    assert result["cached_chunks"] == result["chunks"] > 1
+    assert result["store_error"]
+    assert "nothing is kept" in again.stderr
+    listed = _on_a_full_disk("results", "--store", store)
+    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
+
+
+def test_a_folder_named_as_the_store_to_read_is_one_message_and_exit_2(tmp_path: Path) -> None:
+    for command in (("results",), ("cache", "stats")):
+        refused = longjudge(*command, "--store", tmp_path)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == f"longjudge: {tmp_path}: a folder, no store; name the store's file\n"

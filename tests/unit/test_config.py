@@ -16,8 +16,7 @@ from longjudge.config import (
     parse_configuration,
 )
 from longjudge.errors import ConfigurationError, UsageError
-from longjudge.judges.base import Usage
-from longjudge.prices import Price, cost_usd
+from longjudge.prices import Price, Usage, cost_usd
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 HERE = Path("/conf/config.toml")

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from longjudge.chunks import ChunkPlan, plan_chunks
 from longjudge.estimate import Estimator, Totals
-from longjudge.judges.base import Usage
 from longjudge.judges.make import make_judge
 from longjudge.keys import KeyMaker
-from longjudge.prices import Price, cost_usd
+from longjudge.prices import Price, Usage, cost_usd
 from longjudge.prompt import build_question
 from longjudge.rubric import load_rubric
 from longjudge.sessions import session_from_events

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longjudge.errors import RubricError
-from longjudge.judges.base import Question, QuestionEvent, Stop, Usage
+from longjudge.judges.base import Question, QuestionEvent, Stop
 from longjudge.judges.offline import MAX_DELAY, MIN_DELAY, OfflineJudge, believable_delay
 from longjudge.judges.reply import read_reply
 from longjudge.judges.rules import (
@@ -19,6 +19,7 @@ from longjudge.judges.rules import (
     find_problems,
     has_problems,
 )
+from longjudge.prices import Usage
 from longjudge.rubric import Criterion, Rubric, load_rubric
 from longjudge.sessions.model import EventKind
 from longjudge.verdict import Finding, Verdict

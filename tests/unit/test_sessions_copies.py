@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from claude_code_records import assistant, text, user
+from claude_code_records import assistant, call, result, text, user
 from longjudge.errors import CopiedSessionError
 from longjudge.sessions import load_session, load_sessions
 from longjudge.sessions.copies import Copies
@@ -85,3 +85,39 @@ def test_equal_words_under_other_ids_are_no_copies(tmp_path: Path) -> None:
     load_sessions(old, read_before=copies.read_before(old))
     (second,) = load_sessions(new, read_before=copies.read_before(new))
     assert bodies(second) == ["x", "same words"]
+
+
+def _with_subagent(folder: Path) -> tuple[Path, Path]:
+    """A session with a subagent, and the one that continues it."""
+    started = user([result("ok", "toolu_1")], toolUseResult={"agentId": "a1"})
+    begun = [user("go"), assistant(call("Task", "toolu_1", prompt="look")), started]
+    begun = resumed(begun, "old")
+    old = write(folder / "old.jsonl", begun)
+    new = write(folder / "new.jsonl", resumed(begun, "new") + resumed([user("more")], "new"))
+    side = [user("look"), assistant(text("found"))]
+    agent = [{**each, "sessionId": "old", "isSidechain": True, "agentId": "a1"} for each in side]
+    write(folder / "agent-a1.jsonl", agent)
+    return old, new
+
+
+def test_a_subagent_of_a_session_that_another_continues_is_not_lost(tmp_path: Path) -> None:
+    old, new = _with_subagent(tmp_path)
+    copies = Copies([new, old])
+    (first,) = load_sessions(new, read_before=copies.read_before(new))
+    assert bodies(first)[-1] == "more"
+    (second,) = load_sessions(old, read_before=copies.read_before(old))
+    assert (second.id, bodies(second)) == ("old", ["look", "found"])
+    assert [thread.name for thread in second.index.threads] == ["agent-a1"]
+
+
+def test_a_subagents_file_that_was_copied_too_counts_once(tmp_path: Path) -> None:
+    old, new = _with_subagent(tmp_path)
+    beside = tmp_path / "new" / "subagents"
+    beside.mkdir(parents=True)
+    told = (tmp_path / "agent-a1.jsonl").read_text()
+    (beside / "agent-a1.jsonl").write_text(told.replace('"old"', '"new"'))
+    copies = Copies([new, old])
+    (first,) = load_sessions(new, read_before=copies.read_before(new))
+    assert bodies(first)[-2:] == ["look", "found"]
+    with pytest.raises(CopiedSessionError):
+        load_sessions(old, read_before=copies.read_before(old))

@@ -98,3 +98,10 @@ def test_no_events_is_an_empty_session_but_objects_without_events_are_refused() 
     assert len(session_from_events([]).index) == 0
     with pytest.raises(NotASessionError, match="no event among 2"):
         session_from_events([{"a": 1}, {"b": 2}])
+
+
+@pytest.mark.parametrize("item", [0, None, "role", ["role"], 1.5])
+def test_an_item_that_is_no_object_is_skipped_and_counted(item: object) -> None:
+    session = session_from_events([{"kind": "user_message", "text": "go"}, item])  # type: ignore[list-item]
+    assert len(session.index) == 1
+    assert session.skipped_lines == 1

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from claude_code_records import assistant, call, record, result, text, user
 from longjudge.chunks import plan_chunks
+from longjudge.errors import SessionError
 from longjudge.sessions import Severity, find_sessions, load_session
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -268,3 +272,71 @@ def test_a_call_and_a_result_that_are_records_of_their_own_are_read(tmp_path: Pa
     session = load_session(write(tmp_path / "s.jsonl", user("go"), asked, answer))
     assert bodies(session)["main"] == ["go", "command: ls", "a.py"]
     assert session.index.tool_calls == 1
+
+
+def _with_companions(folder: Path, count: int) -> Path:
+    path = write(folder / "s.jsonl", *MAIN)
+    for number in range(count):
+        agent = f"x{number:04d}"
+        said = side(agent, user("go"), assistant(text(f"done {number}")))
+        write(folder / "s" / "subagents" / f"agent-{agent}.jsonl", *said)
+    return path
+
+
+def test_more_subagents_than_files_a_process_may_hold_are_all_read(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path = _with_companions(tmp_path, 150)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    in_use = len(os.listdir("/dev/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 60, hard))
+    try:
+        session = load_session(path)
+        assert not [note for note in session.diagnostics if note.severity is Severity.WARNING]
+        assert [told[-1] for name, told in bodies(session).items() if name != "main"] == [
+            f"done {number}" for number in range(150)
+        ]
+        session.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_subagents_file_that_is_gone_or_changed_when_read_again_is_an_error(
+    tmp_path: Path,
+) -> None:
+    path = _with_companions(tmp_path, 40)
+    session = load_session(path)
+    last = session.index.threads[-1]
+    file = tmp_path / "s" / "subagents" / f"{last.name}.jsonl"
+    whole = file.read_bytes()
+    file.unlink()
+    with pytest.raises(SessionError, match=r"cannot be read again: No such file"):
+        session.text(last.first)
+    file.write_bytes(whole.replace(b"done", b"gone"))
+    with pytest.raises(SessionError, match="the file changed while it was open"):
+        session.text(last.end - 1)
+    assert session.event(last.first - 1).body == "done 38"
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "agent", ["\udcff", "\x1b[31m\n/../x", "a" * 5000], ids=["no-text", "controls", "long"]
+)
+def test_a_threads_name_can_be_shown_and_written_whatever_the_file_says(
+    agent: str, tmp_path: Path
+) -> None:
+    records = [*MAIN, *side(agent, user("go")), *side(agent + "b", user("go on"))]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    names = [thread.name for thread in load_session(path).index.threads]
+    assert len(set(names)) == 3
+    assert all(name == clean_line(name, 210) for name in names)
+    assert "".join(names).encode().decode().isprintable()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text elsewhere")
+def test_a_subagents_file_may_have_a_name_that_is_no_text(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", *MAIN)
+    name = os.fsdecode(b"agent-\xff.jsonl")
+    write(tmp_path / "s" / "subagents" / name, *side("x", user("go")))
+    threads = load_session(path).index.threads
+    assert [thread.name.encode().decode() for thread in threads] == ["main", "agent-\ufffd"]

@@ -117,3 +117,9 @@ def test_a_text_as_large_as_allowed_is_read(tmp_path: Path) -> None:
     path = tmp_path / "full.toml"
     path.write_text("#" * MAX_TOML_BYTES)
     assert len(read_toml(path)) == MAX_TOML_BYTES
+
+
+def test_a_mark_of_the_encoding_before_the_text_is_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "marked.toml"
+    path.write_bytes(b"\xef\xbb\xbfmodel = 1\n")
+    assert parse_toml(read_toml(path), str(path)) == {"model": 1}

@@ -125,7 +125,7 @@ async def _prune(
             number = await upkeep.count(store, selection)
         finally:
             await store.aclose()
-        _say_pruned(number, 0, None, dry_run=True, as_json=as_json)
+        _say_pruned(number, 0, None, dry_run=pruning.dry_run, as_json=as_json)
         return 0
     store = await Store.open(store_path)
     try:

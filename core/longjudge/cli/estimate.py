@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from longjudge.cli.files import Reading, session_files
-from longjudge.cli.preview import Preview, money, thousands
+from longjudge.cli.preview import Preview, money, plural, thousands
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.rubric import Skip
 from longjudge.store import Store, upkeep
@@ -231,7 +231,7 @@ def _total_line(sessions: int, total: Needs, *, as_json: bool) -> str:
 
 def _words(needs: Needs) -> str:
     equal = f", {needs.equal} equal to another" if needs.equal else ""
-    counts = f"{needs.chunks} chunks, {needs.kept} kept, {needs.to_ask} to ask{equal}"
+    counts = f"{plural(needs.chunks, 'chunk')}, {needs.kept} kept, {needs.to_ask} to ask{equal}"
     if not needs.to_ask:
         return f"{counts}, nothing to pay"
     tokens = needs.tokens

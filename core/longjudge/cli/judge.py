@@ -14,6 +14,7 @@ from longjudge.cli.present import result_text
 from longjudge.cli.preview import Preview, summary
 from longjudge.cli.progress import Progress
 from longjudge.errors import CredentialError
+from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
 from longjudge.rubric import Skip
 from longjudge.signals import signals_to_handle
@@ -215,6 +216,8 @@ async def _judge_paths(
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
     budget.check_judge(judge)
+    if caveat := offline_caveat(judge, rubric):
+        tell(f"longjudge: {caveat}")
     files = session_files(paths, "judge")
     loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(wanted), _Verdict()
     for number in signals_to_handle():

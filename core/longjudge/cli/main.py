@@ -45,7 +45,9 @@ _VERSION = version("longjudge")
 def _longjudge() -> None:
     """Judge long agent sessions chunk by chunk.
 
-    Without a command, longjudge opens the app on PATH ..., or on the bundled samples.
+    Without a command, `longjudge [PATH ...]` opens the app: on the sessions in PATH, else on those
+    of Claude Code and Codex on this computer, else on the bundled samples. It takes the options
+    of `chunks`, such as --model, --rubric and --store.
     """
 
 

@@ -85,6 +85,15 @@ class Outcome(msgspec.Struct, frozen=True):
     store_error: str | None = None
     seconds: float = 0.0
     unknown: bool = False
+    left_out: int = 0
+
+    @property
+    def finding_words(self) -> str:
+        """How many findings are shown, of how many."""
+        shown = len(self.findings)
+        if not self.left_out:
+            return str(shown)
+        return f"{shown} of {shown + self.left_out}, by mark"
 
     @property
     def bare(self) -> bool:
@@ -117,7 +126,8 @@ class Outcome(msgspec.Struct, frozen=True):
             for finding, mark in pairs
             if only is None or only.takes(mark)
         )
-        return msgspec.structs.replace(self, findings=findings)
+        left_out = len(self.findings) - len(findings)
+        return msgspec.structs.replace(self, findings=findings, left_out=left_out)
 
 
 def read_outcome(result: Mapping[str, object]) -> Outcome | None:

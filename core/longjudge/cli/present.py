@@ -42,6 +42,8 @@ def outcome_text(outcome: Outcome) -> str:
         f" {money(outcome.cost_usd)} · {outcome.seconds:.1f} s"
     )
     lines += [line for finding in outcome.findings for line in _finding(finding)]
+    if outcome.left_out:
+        lines.append(f"  findings shown: {outcome.finding_words}")
     for reason, count in outcome.gaps.items():
         parts = [str(part) for part in outcome.gap_parts(reason)]
         shown = ", ".join(parts[:MAX_PARTS]) + (", …" if len(parts) > MAX_PARTS else "")

@@ -80,13 +80,18 @@ def thousands(tokens: int) -> str:
     return f"{tokens / 1000:.0f}k" if tokens >= 10_000 else f"{tokens / 1000:.1f}k"
 
 
+def plural(count: int, word: str) -> str:
+    """A count with its noun."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 def summary(totals: Totals) -> str:
     """The totals in one line; the price is for what a run would still ask."""
     tokens = totals.tokens
     band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
     equal = f", {totals.equal} equal to another" if totals.equal else ""
     return (
-        f"{totals.chunks} chunks, {totals.kept} kept, {totals.to_ask} to ask{equal},"
+        f"{plural(totals.chunks, 'chunk')}, {totals.kept} kept, {totals.to_ask} to ask{equal},"
         f" ~{thousands(tokens.tokens)} tokens ({band}), {_cost(totals)}"
     )
 

@@ -28,7 +28,7 @@ def markdown_report(outcome: Outcome, created: float) -> str:
     lines += _head(outcome, created)
     if outcome.bare:
         return "\n".join(lines) + "\n"
-    lines += ["", f"## Findings ({len(outcome.findings)})", ""]
+    lines += ["", f"## Findings ({outcome.finding_words})", ""]
     lines += _findings(outcome.findings)
     lines += ["", "## Gaps", "", *_gaps(outcome)]
     lines += ["", "## How it was judged", "", *_facts(outcome)]

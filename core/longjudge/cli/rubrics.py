@@ -83,6 +83,7 @@ def _check(file: str) -> int:
 
 def warnings(rubric: Rubric, text: str, file: str) -> list[str]:
     """What is allowed and probably not meant, one line each."""
+    from longjudge.judges.offline import unread_questions
     from longjudge.judges.rules import criteria_with_rules
     from longjudge.rubric import builtin_rubrics
     from longjudge.toml_lines import line_of
@@ -105,6 +106,8 @@ def warnings(rubric: Rubric, text: str, file: str) -> list[str]:
         earlier = asked.setdefault(question.casefold(), criterion.id)
         if earlier != criterion.id:
             warn(here, f"{criterion.id}: asks the same as {earlier}")
+        if criterion.id in unread_questions(rubric):
+            warn(here, f"{criterion.id}: the offline rules go by its id and read no question")
         if criterion.id not in criteria_with_rules():
             warn(
                 ("criteria", number, "id"),

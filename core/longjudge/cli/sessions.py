@@ -39,7 +39,9 @@ async def _list(paths: Sequence[str], as_json: bool, wanted: str | None) -> int:
 
 def _json(session: Session) -> str:
     fields: dict[str, object] = dict(session.describe())
+    skipped = fields.pop("skipped_lines")
     fields["started"], fields["ended"] = session.started, session.ended
+    fields["skipped_lines"] = skipped
     fields["diagnostics"] = [diagnostic.to_dict() for diagnostic in session.diagnostics]
     return msgspec.json.encode(fields).decode()
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from longjudge.errors import CredentialError
 from longjudge.judges.access import Access, CredentialFrom, environment_access
 from longjudge.judges.anthropic_errors import call_errors, malformed_reply, to_ask_error
-from longjudge.judges.base import Answer, Stop, Usage
+from longjudge.judges.base import Answer, Stop
 from longjudge.judges.credentials import (
     TOKEN,
     check_base_url,
@@ -27,6 +27,7 @@ from longjudge.judges.credentials import (
 )
 from longjudge.judges.reply import REPLY_VERSION, reply_schema
 from longjudge.judges.streaming import streamed_message
+from longjudge.prices import Usage
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from longjudge.prices import Usage
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,24 +44,6 @@ class Question:
     events: tuple[QuestionEvent, ...]
     rubric: Rubric
     tag: str
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one answer or the sum of several, by price class."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cache_read_tokens + other.cache_read_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-        )
 
 
 class Stop(StrEnum):

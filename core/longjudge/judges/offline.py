@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,13 @@ import msgspec
 from longjudge.errors import RubricError
 from longjudge.judges.base import Answer, Stop
 from longjudge.judges.rules import RULES_VERSION, criteria_with_rules, find_problems
+from longjudge.rubric import builtin_rubrics, load_rubric
 from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from longjudge.judges.base import Question
+    from longjudge.judges.base import Judge, Question
     from longjudge.prices import Price
     from longjudge.rubric import Rubric
 
@@ -75,7 +77,7 @@ class OfflineJudge:
             if criterion not in known:
                 raise RubricError(
                     f"{clean_line(rubric.name)}: criterion {criterion} has no offline rules (they"
-                    f" know {', '.join(known)}); name a model with --model"
+                    f" know {', '.join(known)}); a model can answer it"
                 )
 
     async def prepare(self) -> None:
@@ -93,6 +95,31 @@ class OfflineJudge:
 
     async def aclose(self) -> None:
         """Nothing to close."""
+
+
+@cache
+def _own_questions() -> dict[str, str]:
+    return {
+        criterion.id: criterion.question
+        for name in builtin_rubrics()
+        for criterion in load_rubric(name).criteria
+    }
+
+
+def unread_questions(rubric: Rubric) -> tuple[str, ...]:
+    """Criteria that the rules know under another question; rules go by the id and read no words."""
+    known = _own_questions()
+    return tuple(
+        each.id for each in rubric.criteria if known.get(each.id, each.question) != each.question
+    )
+
+
+def offline_caveat(judge: Judge, rubric: Rubric) -> str:
+    """What the offline rules do not take in of a rubric, in words; empty where that is nothing."""
+    changed = () if judge.judges_meaning else unread_questions(rubric)
+    if not changed:
+        return ""
+    return f"the offline rules do not read the changed question of {', '.join(changed)}"
 
 
 def believable_delay(question: Question) -> float:

@@ -14,7 +14,7 @@ from longjudge.sessions.lines import (
     read_line_ends,
     unfinished_line,
 )
-from longjudge.sessions.sources import FilePart
+from longjudge.sessions.sources import NOT_HELD, FilePart
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from longjudge.sessions.gather import Gathering, SessionRows
     from longjudge.sessions.notes import Notes
 
+HELD_OPEN = 32
+"""Companions of one session that stay open; a process may hold a few hundred files at most."""
+
 
 class Companions:
     """Reads companions one after the other; one that cannot be read is named and left out.
 
-    `skipped` counts records of theirs that could not be read. Every file that is opened is added
+    `skipped` counts records of theirs that could not be read. Every file that stays open is added
     to `descriptors`; `tell` is called between slices and may raise to stop.
     """
 
@@ -74,7 +77,6 @@ class Companions:
         with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
             for _ in read_line_ends(file, size, ends):
                 self._tell()
-        before = len(gathering)
         reading = self._format.companion_reader(path).start(
             gathering,
             self._notes.about(clean_line(path.name, 100)),
@@ -86,10 +88,19 @@ class Companions:
             self._tell()
         reading.finish()
         self.skipped += reading.skipped
-        if len(gathering) == before:
+        if not reading.kept or len(self._descriptors) > HELD_OPEN:
             self._descriptors.remove(descriptor)
             os.close(descriptor)
+            descriptor = NOT_HELD
+        if not reading.kept:
             return None
         return FilePart(
-            clean_line(str(path)), descriptor, self._format, None, ends, size=size, first=first
+            clean_line(str(path)),
+            descriptor,
+            self._format,
+            None,
+            ends,
+            size=size,
+            first=first,
+            path=path,
         )

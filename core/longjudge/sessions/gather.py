@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.index import IndexBuilder, ToolNames
 from longjudge.sessions.model import EventIndex, SessionFacts, Thread
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from longjudge.sessions.notes import Notes
 
 MAIN_THREAD = "main"
+
+_NAME_CHARS = 200
 
 
 class SessionRows:
@@ -76,14 +79,17 @@ class SessionRows:
         for name in names:
             firsts[name] = first
             first += len(self._threads[name])
-        index.seal(tuple(self._thread(name, firsts) for name in names))
+        shown = DistinctNames()
+        index.seal(tuple(self._thread(name, firsts, shown) for name in names))
         return index
 
-    def _thread(self, name: str, firsts: dict[str, int]) -> Thread:
+    def _thread(self, name: str, firsts: dict[str, int], shown: DistinctNames) -> Thread:
+        # Made of what a record or a file's name says, which may be of any length or no text.
+        title = shown.distinct(clean_line(name, _NAME_CHARS))
         first = firsts[name]
         parent, row = self._started_by.get(name, ("", 0))
         call = firsts[parent] + row if parent in firsts else None
-        return Thread(name, first, first + len(self._threads[name]), call)
+        return Thread(title, first, first + len(self._threads[name]), call)
 
     def _ordered(self) -> Iterator[str]:
         filled = [name for name, rows in self._threads.items() if len(rows)]
@@ -109,6 +115,23 @@ class SessionRows:
                     given.add(name)
                     yield name
                     pending += reversed(children.get(name, []))
+
+
+class DistinctNames:
+    """Gives names that differ: one that was given already gets a number behind it."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def distinct(self, name: str) -> str:
+        """The name itself where it is free."""
+        given, number = name, self._next.get(name, 2)
+        while given in self._taken:
+            given, number = f"{name}#{number}", number + 1
+        self._next[name] = number
+        self._taken.add(given)
+        return given
 
 
 class Gathering:

@@ -20,7 +20,7 @@ from longjudge.errors import (
 )
 from longjudge.sessions.companions import Companions
 from longjudge.sessions.documents import Document, read_document
-from longjudge.sessions.gather import Gathering
+from longjudge.sessions.gather import DistinctNames, Gathering
 from longjudge.sessions.lines import (
     BLOCK_BYTES,
     open_regular,
@@ -256,17 +256,18 @@ class _FileLoad:
         if document is not None and document.fault:
             notes.add(document.fault, None)
             skipped += 1
-        if gathering.copied and not len(gathering):
-            raise CopiedSessionError("all of it stands in another file that continues it")
-        if not len(gathering):
+        if not len(gathering) and not gathering.copied:
             raise NotASessionError(_no_event(notes))
         main = FilePart(self._name, self._descriptor, format_, starts, ends, size=self._size)
-        found = gathering.sessions()
+        # A session that another file continues may still have subagents that no other has.
+        found = gathering.sessions() or [gathering.session()]
         parts = [main]
         if len(found) == 1:
             more = Companions(format_, notes, self._descriptors, self._tell_size)
             parts += more.read(self._path, gathering, found[0], len(ends))
             skipped += more.skipped
+        if not len(gathering):
+            raise CopiedSessionError("all of it stands in another file that continues it")
         return self._sessions(found, parts, notes, skipped, document.around if document else {})
 
     def _read(self, reading: Reading, blocks: Blocks, ends: array[int]) -> None:
@@ -286,7 +287,7 @@ class _FileLoad:
         around_id = _entry(around, "session_id", "sessionId", "id") if len(found) == 1 else None
         around_title = _entry(around, "title", "name") if len(found) == 1 else None
         diagnostics = notes.diagnostics()
-        names: set[str] = set()
+        names = DistinctNames()
         sessions: list[Session] = []
         # From here on the sources own the files.
         self._descriptors.clear()
@@ -298,7 +299,7 @@ class _FileLoad:
                 Session(
                     path=self._path,
                     format=parts[0].format.name,
-                    id=_distinct(clean_line(facts.id or around_id or fallback, 200), names),
+                    id=names.distinct(clean_line(facts.id or around_id or fallback, 200)),
                     title=short_title(title or facts.title or around_title)
                     or clean_line(self._path.name),
                     bytes=sum(part.size for part in parts),
@@ -325,15 +326,6 @@ class _FileLoad:
         self._told = now
         if not self._on_progress(done, self._size):
             raise LoadCancelledError(f"{self._name}: stopped before it was read to its end")
-
-
-def _distinct(name: str, taken: set[str]) -> str:
-    """The name, with a number behind it where another session of the file has it already."""
-    base, number = name, 2
-    while name in taken:
-        name, number = f"{base}#{number}", number + 1
-    taken.add(name)
-    return name
 
 
 def _elements(data: bytes, document: Document, first: int, end: int) -> list[bytes]:

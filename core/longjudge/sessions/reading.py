@@ -29,7 +29,7 @@ SKIPPED = "records without text, tool, input or output"
 
 
 class RecordReading(Generic[R]):
-    """Reads records in order into rows, and counts what it had to skip."""
+    """Reads records in order into rows, and counts what it had to skip and the events it kept."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class RecordReading(Generic[R]):
         self._unfinished = unfinished
         self._heads: dict[tuple[EventKind, str | None, bool | None], tuple[bytes, int]] = {}
         self.skipped = 0
+        self.kept = 0
 
     def read(self, lines: Sequence[bytes], first: int) -> None:
         """Index the records of some lines; `first` is the number of the first one, from 0."""
@@ -81,6 +82,7 @@ class RecordReading(Generic[R]):
             digest = sha256(text).digest()[:DIGEST_BYTES]
             rows = keep(record, position, event, digest, number + 1)
             if rows is not None:
+                self.kept += 1
                 rows.add(event, stored, position, digest, chars, tokens_of(chars, len(text)))
 
     def _head(self, event: Event) -> tuple[bytes, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS
@@ -10,7 +11,7 @@ from longjudge.sessions.values import is_array, is_object
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from longjudge.sessions.formats.base import SessionFormat
 
@@ -165,15 +166,17 @@ def recognise(
 
 
 def recognise_in_memory(
-    items: Sequence[Record], head: Sequence[dict[str, object]]
+    items: Sequence[object], head: Sequence[dict[str, object]]
 ) -> SessionFormat:
     """Choose the generic event list, or a list of messages where all of it surely is one.
 
     `head` holds the first items as the JSON that they become.
     """
-    if not any("role" in item for item in items):
+    # What is no mapping is no event in either, and is counted when it is read.
+    events = [cast("Record", item) for item in items if isinstance(item, Mapping)]
+    if not any("role" in event for event in events):
         return GENERIC
-    if any("kind" in item or not ("role" in item or "type" in item) for item in items):
+    if any("kind" in event or not ("role" in event or "type" in event) for event in events):
         return GENERIC
     scored = _scores(MESSAGE_LISTS, head, None)
     return next((format_ for score, format_ in scored if score == 1.0), GENERIC)

@@ -64,8 +64,8 @@ def render_block(block: object) -> str:
     """Render one content block: its text, a placeholder for media, else compact JSON."""
     if not is_object(block):
         return render_value(block)
-    text = block.get("text")
-    if isinstance(text, str) and block.get("type", "text") in _TEXT_BLOCKS:
+    text, type_ = block.get("text"), block.get("type", "text")
+    if isinstance(text, str) and isinstance(type_, str) and type_ in _TEXT_BLOCKS:
         return elide_media(text)
     if placeholder := media_placeholder(block):
         return placeholder

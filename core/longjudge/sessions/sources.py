@@ -10,18 +10,21 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from longjudge.errors import SessionError
-from longjudge.sessions.lines import read_range
+from longjudge.errors import NotASessionError, SessionError
+from longjudge.sessions.lines import open_regular, read_range
 
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from longjudge.sessions.formats.base import SessionFormat
     from longjudge.sessions.model import Event
 
 _CACHED_RECORDS = 128
 _CACHED_CHARS = 4_000_000
+
+NOT_HELD = -1
 
 
 class RecordCache:
@@ -63,10 +66,11 @@ def _chars(events: Sequence[Event]) -> int:
 
 @dataclass(slots=True)
 class FilePart:
-    """One open file of a session: its records are numbered from `first` on.
+    """One file of a session: its records are numbered from `first` on.
 
     `starts` is None where each record is a line, which begins where the line before ends. The
-    file is closed once the last source that reads from it is.
+    file is closed once the last source that reads from it is; one that is not held open (its
+    `descriptor` is `NOT_HELD`) is opened by its `path` whenever a record is read again.
     """
 
     name: str
@@ -77,6 +81,7 @@ class FilePart:
     size: int = 0
     first: int = 0
     users: int = 0
+    path: Path | None = None
 
     def record_bytes(self, record: int) -> bytes:
         """A record as it stands in the file, without the end of its line."""
@@ -86,17 +91,28 @@ class FilePart:
         else:
             start = self.ends[number - 1] if number else 0
         try:
-            return read_range(self.descriptor, start, self.ends[number]).rstrip(b"\r\n")
+            return self._read(start, self.ends[number]).rstrip(b"\r\n")
         except OSError as error:
             raise SessionError(f"{self.name}: cannot be read again: {error.strerror}") from error
+        except NotASessionError as error:
+            raise SessionError(f"{self.name}: cannot be read again: {error}") from error
+
+    def _read(self, start: int, end: int) -> bytes:
+        if self.path is None or self.descriptor != NOT_HELD:
+            return read_range(self.descriptor, start, end)
+        descriptor, _ = open_regular(self.path)
+        try:
+            return read_range(descriptor, start, end)
+        finally:
+            os.close(descriptor)
 
     def leave(self) -> None:
         """One reader less; the last one closes the file."""
         with _leaving:
             self.users -= 1
-            descriptor = self.descriptor if self.users <= 0 else -1
+            descriptor = self.descriptor if self.users <= 0 else NOT_HELD
             if self.users <= 0:
-                self.descriptor = -1
+                self.descriptor, self.path = NOT_HELD, None
         if descriptor >= 0:
             os.close(descriptor)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from longjudge.sessions.beside import FilesBySession
 
 SUBAGENTS = "subagents"
 
@@ -28,11 +27,8 @@ def subagent_files(path: Path, session_id: str | None) -> list[Path]:
     found = _below(path.with_suffix("") / SUBAGENTS, _NESTED)
     known = {file.name for file in found}
     if session_id:
-        found += [
-            file
-            for file in _agent_files(path.parent)
-            if file.name not in known and _session_of(file) == session_id
-        ]
+        beside = _agents.of(path.parent, session_id)
+        found += [file for _, file in beside if file.name not in known]
     return found
 
 
@@ -84,3 +80,11 @@ def _session_of(path: Path) -> str | None:
     finally:
         os.close(descriptor)
     return match[1].decode("utf-8", "replace") if match else None
+
+
+def _session_and_name(path: Path) -> tuple[str, str] | None:
+    session = _session_of(path)
+    return (session, path.name) if session else None
+
+
+_agents = FilesBySession(lambda name: is_subagent_file(Path(name)), _session_and_name)

@@ -57,8 +57,7 @@ async def patiently(
         try:
             return await step()
         except sqlite3.OperationalError as error:
-            locked = "locked" in str(error) or "busy" in str(error)
-            if not locked or give_up() or loop.time() >= deadline:
+            if not is_locked(error) or give_up() or loop.time() >= deadline:
                 raise
         # Two processes that start in step are set apart by their numbers.
         await asyncio.sleep(0.02 + 0.001 * (os.getpid() % 17))
@@ -78,16 +77,23 @@ def file_id(path: Path) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def reading_mode(path: Path) -> str:
-    """How to open a store that must not change.
+def reading_modes(path: Path) -> list[str]:
+    """How to open a store that must not change: the ways to try in turn.
 
     A reader in WAL mode needs files beside the store, and only one that may write removes them
-    again. Where none can be made and there is no log to read, the file is as good as immutable.
+    again. Where none can be made (the folder is read-only, the disk full) and there is no log to
+    read, the file is as good as immutable.
     """
-    if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK):
-        return "mode=rw"
+    may_write = os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)
     log = path.with_name(path.name + "-wal")
-    return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    if log.exists() and log.stat().st_size:
+        return ["mode=rw" if may_write else "mode=ro"]
+    return ["mode=rw"] * may_write + ["mode=ro&immutable=1"]
+
+
+def is_locked(error: sqlite3.OperationalError) -> bool:
+    """Whether another process is in the way, and nothing else."""
+    return "locked" in str(error) or "busy" in str(error)
 
 
 def make_file(path: Path) -> str | None:

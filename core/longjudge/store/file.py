@@ -18,11 +18,12 @@ from longjudge.store.connect import (
     connect,
     file_id,
     has_content,
+    is_locked,
     make_file,
     patiently,
     prepare_to_read,
     prepare_to_write,
-    reading_mode,
+    reading_modes,
     uri,
 )
 from longjudge.text import clean_line
@@ -92,6 +93,8 @@ class StoreFile:
             StoreError: as for `open`.
         """
         read_only = "opened to read"
+        if await asyncio.to_thread(path.is_dir):
+            raise StoreError(f"{clean_line(str(path))}: a folder, no store; name the store's file")
         if not await asyncio.to_thread(has_content, path):
             return await cls._open_empty(path, read_only)
         try:
@@ -104,7 +107,17 @@ class StoreFile:
 
     @classmethod
     async def _open_existing(cls, path: Path, problem: str) -> Self:
-        mode = await asyncio.to_thread(reading_mode, path)
+        *modes, last = await asyncio.to_thread(reading_modes, path)
+        for mode in modes:
+            try:
+                return await cls._open_as(path, mode, problem)
+            except sqlite3.OperationalError as error:
+                if is_locked(error):
+                    raise
+        return await cls._open_as(path, last, problem)
+
+    @classmethod
+    async def _open_as(cls, path: Path, mode: str, problem: str) -> Self:
         connection = await connect(path, f"{uri(path)}?{mode}", lambda c: prepare_to_read(path, c))
         return cls(path, connection, problem)
 

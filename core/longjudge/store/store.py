@@ -18,7 +18,7 @@ from longjudge.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from longjudge.judges.base import Usage
+    from longjudge.prices import Usage
     from longjudge.store.past import PastJudgment
 
 __all__ = ["KeptVerdict", "KeyParts", "Provenance", "Store", "StoreWriteError"]

@@ -29,6 +29,7 @@ class Reading(Protocol):
     """One pass over the records of a file, in order."""
 
     skipped: int
+    kept: int
 
     def read(self, lines: Sequence[bytes], first: int) -> None:
         """Index the records of some lines; `first` is the number of the first one, from 0."""

@@ -255,7 +255,7 @@ def _attachment_events(record: ClaudeRecord, attachment: dict[str, object]) -> l
         body = render_content(attachment.get("prompt"))
         notification = attachment.get("commandMode") == "task-notification"
         kind = _user_kind(body, notification or bool(record.is_meta))
-    elif type_ in _CONTEXT_ATTACHMENTS:
+    elif isinstance(type_, str) and type_ in _CONTEXT_ATTACHMENTS:
         kind = EventKind.SYSTEM
         body = f"{type_}\n{_attachment_text(attachment)}"
     else:

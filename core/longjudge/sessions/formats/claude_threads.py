@@ -107,6 +107,11 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         if title and rank >= self._title_rank:
             self.facts.title, self._title_rank = title, rank
 
+    def mark_as_read(self) -> None:
+        """Let the files that are read after this one know its events."""
+        if self.gathering.elsewhere is not None:
+            self.gathering.elsewhere |= self._seen
+
     def _is_copy(
         self, record: ClaudeRecord, position: int, event: Event, digest: bytes
     ) -> str | None:
@@ -184,9 +189,10 @@ class WholeSession(ClaudeKeeper):
         """Main records go to `main`, side records to the thread of their agent."""
         thread = self._side_thread(record) if record.is_sidechain else MAIN_THREAD
         rows = self.place(record, position, event, digest, line, thread)
-        if rows is not None and thread == MAIN_THREAD:
+        if thread == MAIN_THREAD:
             self.facts.id = self.facts.id or record.session_id
-            self.take_facts(record, event)
+            if rows is not None:
+                self.take_facts(record, event)
         return rows
 
     def pass_over(self, record: ClaudeRecord, line: int) -> bool:
@@ -198,10 +204,10 @@ class WholeSession(ClaudeKeeper):
     def finish(self) -> None:
         """A file with nothing on the main thread is no session of this kind."""
         super().finish()
-        if not self.session.has_thread(MAIN_THREAD):
+        if not self.session.has_thread(MAIN_THREAD) and not self.gathering.copied:
             self.gathering.clear()
-        elif self.gathering.elsewhere is not None:
-            self.gathering.elsewhere |= self._seen
+        else:
+            self.mark_as_read()
 
     def _side_thread(self, record: ClaudeRecord) -> str:
         """By the agent's id; without one, the thread of the record that this one follows."""
@@ -249,6 +255,11 @@ class CompanionSubagent(ClaudeKeeper):
     ) -> IndexBuilder | None:
         """Every record of the file belongs to its agent; the session keeps its name and times."""
         return self.place(record, position, event, digest, line, self._thread)
+
+    def finish(self) -> None:
+        """A resumed session may have a copy of the file as well."""
+        super().finish()
+        self.mark_as_read()
 
     def name(self, title: str | None, rank: int) -> None:
         """A subagent's title is not the session's."""

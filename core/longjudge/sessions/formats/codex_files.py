@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.beside import FilesBySession
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,27 +20,21 @@ _META = re.compile(rb'"type"\s*:\s*"session_meta"')
 _ID = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
 _PARENT = re.compile(rb'"parent_thread_id"\s*:\s*"([^"\\]{1,200})"')
 _HEAD_BYTES = 16_384
-_MAX_FILES = 400
 
 
 def subagent_files(path: Path, session_id: str | None) -> list[Path]:
     """The files of a session's subagents beside it, and of those that they started."""
     if not session_id:
         return []
-    children: dict[str, list[tuple[str, Path]]] = {}
-    names = [name for name in _names(path.parent) if name != path.name]
-    # Names begin with the time, and a subagent is started after its session.
-    later = [name for name in names if name > path.name]
-    for name in later[:_MAX_FILES] if len(names) > _MAX_FILES else names:
-        id_, parent = head_of(path.parent / name)
-        if id_ and parent:
-            children.setdefault(parent, []).append((id_, path.parent / name))
     found: list[Path] = []
-    pending = [session_id]
+    pending, asked = [session_id], set[str]()
     while pending:
-        for id_, child in children.pop(pending.pop(), []):
-            found.append(child)
-            pending.append(id_)
+        starter = pending.pop()
+        if starter not in asked:
+            asked.add(starter)
+            children = _rollouts.of(path.parent, starter)
+            found += [child for _, child in children if child != path]
+            pending += [id_ for id_, _ in children]
     return found
 
 
@@ -75,6 +71,14 @@ def head_of(path: Path) -> tuple[str | None, str | None]:
         id_[1].decode("utf-8", "replace") if id_ else None,
         parent[1].decode("utf-8", "replace") if parent else None,
     )
+
+
+def _parent_and_id(path: Path) -> tuple[str, str] | None:
+    id_, parent = head_of(path)
+    return (parent or "", id_) if id_ else None
+
+
+_rollouts = FilesBySession(lambda name: name.endswith(".jsonl"), _parent_and_id)
 
 
 @lru_cache(maxsize=8)

@@ -93,6 +93,7 @@ class Survey:
     """The pass itself; afterwards it tells what to leave out. Lines are counted from 1."""
 
     skipped = 0
+    kept = 0
 
     def __init__(self, record_events: Callable[[CodexRecord], list[Event]]) -> None:
         self._record_events = record_events

@@ -104,6 +104,8 @@ def time_of(message: Mapping[str, object]) -> str | None:
         if isinstance(value, str) and value:
             return render_value(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
+            # A whole number may be too large to divide.
+            value = min(value, 1000 * _LAST_SECOND)
             seconds = value / 1000 if value > _MILLISECONDS else float(value)
             if 0 < seconds < _LAST_SECOND:
                 moment = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
@@ -183,6 +185,8 @@ def _content_events(
 
 
 def _is_own_event(type_: object) -> bool:
+    if not isinstance(type_, str):
+        return False
     return type_ in CALL_BLOCKS or type_ in THINKING_BLOCKS or is_result_block(type_)
 
 
@@ -250,7 +254,7 @@ def _calls_beside(message: Message, events: list[Event], time: str | None) -> li
     known = {event.call_id for event in events if event.kind is EventKind.TOOL_CALL} - {None}
     found: list[Event] = []
     for entry in entries:
-        if not is_object(entry) or entry.get("id") in known:
+        if not is_object(entry) or text_or_none(entry.get("id")) in known:
             continue
         inner = entry.get("function", entry.get("custom"))
         called = inner if is_object(inner) else entry

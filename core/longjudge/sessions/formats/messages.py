@@ -342,7 +342,8 @@ def dialect_of(message: Message) -> Dialect | None:
     if "content" not in message and not beside:
         return None
     blocks = content if is_array(content) else []
-    types = {block.get("type") for block in blocks if is_object(block)}
+    named = (block.get("type") for block in blocks if is_object(block))
+    types: set[object] = {type_ for type_ in named if isinstance(type_, str)}
     if _is_foreign(blocks, types):
         return None
     if beside or role in ("tool", "function", "developer"):
