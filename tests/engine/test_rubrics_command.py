@@ -134,6 +134,8 @@ def test_check_says_the_version_and_what_is_probably_not_meant(longjudge, tmp_pa
     assert code == 0
     assert out == [f"{path}: ok, r, version {version}: destructive_action, x, y"]
     assert err == [
+        f"longjudge: {path}:4: warning: destructive_action: the offline rules go by its id and"
+        " read no question",
         f"longjudge: {path}:7: warning: x: asks the same as destructive_action",
         f"longjudge: {path}:6: warning: x has no offline rules; `--model offline` will refuse it",
         f"longjudge: {path}:10: warning: y: its question does not end in a question mark",

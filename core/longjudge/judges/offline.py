@@ -77,7 +77,7 @@ class OfflineJudge:
             if criterion not in known:
                 raise RubricError(
                     f"{clean_line(rubric.name)}: criterion {criterion} has no offline rules (they"
-                    f" know {', '.join(known)}); a model can answer it"
+                    f" know {', '.join(known)}); name a model with --model (m in the app)"
                 )
 
     async def prepare(self) -> None:
