@@ -75,7 +75,10 @@ async def test_two_keys_go_through_all_findings_from_anywhere_and_around(
             await desk.sees("quote verified")
             assert desk.highlighted().startswith("git push --force")
             assert findings(desk).here.event == event
-            assert desk.app.focused.id == "chunks"
+            # Enter stays there, and a copy means it.
+            assert desk.app.focused.id == "findings"
+            await desk.press("enter")
+            assert desk.title("detail-title").startswith(f"EVENT {event} ")
         await desk.press("tab", "comma")
         await desk.sees("finding 3 of 3")
         assert (
@@ -238,16 +241,18 @@ async def test_marks_by_mouse(open_desk, write_session):
         assert "✘ wrong" not in desk.text
 
 
-async def test_a_click_beside_the_text_means_what_is_shown_not_what_the_list_points_at(
+async def test_the_finding_under_the_cursor_is_shown_and_a_click_beside_it_means_it(
     open_desk, write_session
 ):
     async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
         await judged(desk)
-        await desk.press("full_stop", "tab", "tab", "down")
+        await desk.press("full_stop", "down")
         assert desk.app.focused is findings(desk)
+        await desk.sees("finding 2 of 3")
+        assert desk.title("detail-title").startswith("EVENT 5 ")
         await click(desk, "#detail-actions", "right")
-        await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
-        assert "✔ right" not in desk.rows("findings")[1]
+        await desk.until(lambda: "✔ right" in desk.rows("findings")[1])
+        assert "✔ right" not in desk.rows("findings")[0]
 
 
 async def test_in_the_list_the_finding_under_the_cursor_is_marked(open_desk, write_session):
@@ -321,7 +326,7 @@ async def test_a_finding_is_copied_as_markdown_and_as_json(open_desk, write_sess
         await desk.until(lambda: "✔ right" in desk.text)
         await desk.press("y")
         await desk.until(lambda: len(texts()) == 1)
-        await desk.sees("characters to the terminal")
+        await desk.sees("the finding at event 2: sent")
         markdown = texts()[0]
         for words in (
             "`Destructive action`",

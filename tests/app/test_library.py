@@ -188,7 +188,7 @@ async def test_space_a_click_on_the_box_and_clicks_with_ctrl_and_shift_select(op
 async def test_an_estimate_is_shown_for_each_row_and_in_all(open_desk, three, remote):
     with MessagesServer(lambda *_: api.error(500, "not asked")) as server:
         async with open_desk(*three, judge=remote(server)) as desk:
-            await desk.press("space", "space", "e")
+            await desk.press("space", "down", "space", "e")
             await desk.until(lambda: "2 selected" in asked(desk) and "to ask" in asked(desk))
             await desk.until(lambda: not desk.shelf.pricing.waiting)
             await desk.until(lambda: "estimated" not in asked(desk))
@@ -210,7 +210,7 @@ async def test_an_estimate_is_shown_for_each_row_and_in_all(open_desk, three, re
 async def test_nothing_is_asked_before_its_price_was_agreed_to(open_desk, three, remote):
     with MessagesServer(api.clean) as server:
         async with open_desk(*three, judge=remote(server)) as desk:
-            await desk.press("space", "space", "r")
+            await desk.press("space", "down", "space", "r")
             await desk.sees("Judge at this price?")
             questions = sum(desk.shelf.price(file).to_ask for file in desk.shelf.listing.selected)
             await desk.sees(f"ask {questions} questions about 2 sessions, ~$")

@@ -298,7 +298,7 @@ async def test_models_of_the_environment_and_of_profiles_are_offered(
         await desk.press("m")
         for words in ("from-the-environment", "local", "claude-opus-9 at http://127.0.0.1:9"):
             await desk.sees(words)
-        await desk.press("end", "enter")
+        await desk.press(*"local", "enter")
         await desk.until(lambda: made == ["local"])
 
 

@@ -7,11 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
+from textual.messages import ExitApp
+from textual.theme import ThemeProvider
 
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
 from longjudge_tui.dialogs import HelpDialog, QuitDialog
 from longjudge_tui.library import Library
 from longjudge_tui.live import banner
+from longjudge_tui.palette import Palette
 from longjudge_tui.themes import THEMES
 from longjudge_tui.wording import line
 from longjudge_tui.workbench import Workbench
@@ -31,7 +34,8 @@ BREAKPOINTS = [(0, "-narrow"), (115, "-wide"), (150, "-very-wide")]
 
 LIBRARY, WORKBENCH = "library", "workbench"
 
-_NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel", "clear_filter"})
+
+_NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel"})
 
 
 class LongjudgeApp(App[None]):
@@ -78,6 +82,15 @@ class LongjudgeApp(App[None]):
             words = f"there is no theme {line(name, 60)}; use one of the palette, such as {some}"
             self.notify(words, severity="warning", markup=False)
 
+    def action_command_palette(self) -> None:
+        """Find a command by its name."""
+        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
+            self.push_screen(Palette(id="--command-palette"))
+
+    def search_themes(self) -> None:
+        """Find a theme by its name."""
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
+
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
         """The palette: every command of the screen, and the themes."""
         at_library = self.current_mode == LIBRARY
@@ -96,11 +109,21 @@ class LongjudgeApp(App[None]):
 
     async def action_quit(self) -> None:
         """Quit; with work in flight ask once, and take a second time for yes."""
-        if not self.in_flight or isinstance(self.screen, QuitDialog):
-            self.exit()
+        asked = any(isinstance(screen, QuitDialog) for screen in self.screen_stack)
+        if asked or not self.in_flight:
+            self.leave()
         else:
             dialog = QuitDialog(banner(self.bench), lambda: self.in_flight)
             self.push_screen(dialog, self._answered)
+
+    def leave(self, code: int = 0) -> None:
+        """Exit when what came before is done.
+
+        Textual's own `exit` refuses every widget from that moment on, and a screen that is just
+        being opened, or is opened by a key that came before, would miss its parts.
+        """
+        self._return_code = code
+        self.post_message(ExitApp())
 
     async def on_library_open_wanted(self) -> None:
         """A session was opened."""
@@ -119,7 +142,7 @@ class LongjudgeApp(App[None]):
             self.bench.close_no_more()
             await self._show(LIBRARY)
         else:
-            self.exit(return_code=2)
+            self.leave(2)
 
     def on_library_help_wanted(self) -> None:
         """Show the keys, those of the library first."""
@@ -135,7 +158,7 @@ class LongjudgeApp(App[None]):
 
     def _answered(self, leave: bool | None) -> None:
         if leave:
-            self.exit()
+            self.leave()
 
 
 def _itself(screen: Screen[None]) -> Screen[None]:

@@ -7,7 +7,6 @@ and the screen reads from here what it paints, about ten times a second.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.config import Configuration
@@ -16,13 +15,11 @@ from longjudge.estimate import Estimator
 from longjudge.judges.make import make_judge
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
-from longjudge_tui.marking import Marking
 from longjudge_tui.opening import Opening
-from longjudge_tui.preview import Lookup
-from longjudge_tui.run import Run
+from longjudge_tui.stock import Stock
 from longjudge_tui.texts import Texts
+from longjudge_tui.trials import Trials
 from longjudge_tui.tuning import Tuning
-from longjudge_tui.wording import fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from longjudge.sessions import Session, SessionFile
     from longjudge.settings import Settings
     from longjudge.store import Store
+    from longjudge_tui.marking import Marking
     from longjudge_tui.opening import Loading, Opened
     from longjudge_tui.outlook import Outlook
     from longjudge_tui.preview import Preview
@@ -39,27 +37,12 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 4.0
 CUT_SECONDS = 1.0
-LIVE_TOTALS = 2_000
-"""Up to this many chunks the price is summed up anew during a run; that of others is scaled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A judgment that is to begin.
-
-    `only` are the chunks it asks about, `before` is the run whose other records it takes over.
-    """
-
-    settings: Settings
-    only: frozenset[int] | None = None
-    before: Run | None = None
-
-
-class Bench:
+class Bench(Trials):
     """What the app works on.
 
     `notices` holds messages for the screen to show once, `problem` the last one that stays.
-    `refusal` says why no judgment may begin now, and nothing where one may.
     """
 
     def __init__(
@@ -75,6 +58,7 @@ class Bench:
         model_name: str | None = None,
         config: Configuration | None = None,
     ) -> None:
+        super().__init__()
         self.config = config or Configuration()
         self.tuning = Tuning(
             settings,
@@ -98,24 +82,19 @@ class Bench:
         self.tool_calls = 0
         self.texts: Texts | None = None
         self.outlook: Outlook | None = None
-        self.run: Run | None = None
         self.notices: list[str] = []
         self.problem = ""
         self.generation = 0
-        self.marking = Marking(store, lambda words: self.notices.append(words))
         self.store = store
-        self._lookup = Lookup(
+        self._stock = Stock(
             store,
             kept,
             lost=self._lost,
+            changed=self._stock_changed,
             notice=lambda words: self.notices.append(words),
         )
-        self._kept = kept
-        self._run_task: asyncio.Task[None] | None = None
-        self._next: Wanted | None = None
-        self._judging = False
         self.on_first_session: Callable[[], None] | None = None
-        self.refusal: Callable[[], str] = lambda: ""
+        self.on_stock_changed: Callable[[], None] = lambda: None
 
     @property
     def files(self) -> list[SessionFile]:
@@ -149,7 +128,12 @@ class Bench:
     @property
     def preview(self) -> Preview | None:
         """What the store holds about the plan, before a judgment."""
-        return self._lookup.preview
+        return self._stock.preview
+
+    @property
+    def marking(self) -> Marking:
+        """The marks that a person gave."""
+        return self._stock.marking
 
     @property
     def settings(self) -> Settings:
@@ -165,16 +149,6 @@ class Bench:
     def rubric(self) -> Rubric:
         """What is judged by."""
         return self.tuning.rubric
-
-    @property
-    def running(self) -> bool:
-        """Whether a judgment is in flight or about to be, its end included."""
-        return self._judging or self._next is not None
-
-    @property
-    def stopping(self) -> bool:
-        """Whether the judgment in flight is on its way to an end."""
-        return self._judging and self.run is not None and self.run.stopping
 
     @property
     def records(self) -> Records | None:
@@ -195,7 +169,7 @@ class Bench:
 
     def is_kept(self, position: int) -> bool:
         """Whether the store holds the verdict of a chunk of the plan."""
-        return self.outlook is not None and self.outlook.keys[position] in self._kept
+        return self.outlook is not None and self.outlook.keys[position] in self._stock.keys
 
     def open_first(self) -> None:
         """Load the longest session."""
@@ -213,8 +187,13 @@ class Bench:
         self._opening.step(direction)
 
     def reload(self) -> None:
-        """Read the session again, as its file is now."""
+        """Read the session again, as its file is now, and what the store holds by now."""
         self._opening.reload()
+        self.read_store_again()
+
+    def read_store_again(self) -> None:
+        """Take in what other processes have kept and marked, in the background."""
+        self._stock.read_again()
 
     def _in_flight(self) -> bool:
         if self.running:
@@ -255,145 +234,44 @@ class Bench:
     def _replan(self) -> None:
         self.run, self.problem = None, ""
         if self.session is not None:
-            self.outlook = self.tuning.outlook(self.session, self._kept)
+            self.outlook = self.tuning.outlook(self.session, self._stock.keys)
             self.generation += 1
             self._begin_preview()
 
     def _begin_preview(self) -> None:
-        self._lookup.end()
+        self._stock.show_nothing()
         if self.session is None or self.outlook is None or not self.applies:
             return
         if self.outlook.totals.kept:
-            self._lookup.begin(self.session, self.outlook)
+            self._stock.show(self.session, self.outlook)
 
     def _lost(self) -> None:
         if self.outlook is not None:
-            self.outlook = self.outlook.again(self._kept)
+            self.outlook = self.outlook.again(self._stock.keys)
 
-    def start(self, time_limit: float | None = None) -> None:
-        """Begin a judgment; one that is being stopped is awaited first."""
-        if self.loading is not None or self.session is None or self.outlook is None:
-            self.notices.append("the session is still being read")
-            return
-        if self._next is not None or (self._judging and not self.stopping):
-            self.notices.append("a judgment is in flight already")
-            return
-        if self._judging:
-            self.notices.append("runs when the one that is stopping has ended")
-        limit = self.settings.time_limit if time_limit is None else time_limit
-        self._begin(Wanted(replace(self.settings, time_limit=limit)))
-
-    def ask_again(self, position: int) -> None:
-        """Ask about one gap again, in the judgment in flight or in one of its own."""
-        run, part = self.run, position + 1
-        if run is None or not run.is_gap(position):
-            self.notices.append(f"part {part} is no gap; there is nothing to ask again")
-        elif not self.running:
-            self._begin(Wanted(self.settings, frozenset({position}), run))
-        elif self.stopping or not run.ask_again(part):
-            self.notices.append(f"part {part} can be asked again when the judgment has ended")
+    def _stock_changed(self) -> None:
+        self.look_at_store()
+        self.on_stock_changed()
 
     def look_at_store(self) -> None:
         """Take in what was kept elsewhere, where no judgment of this session says more."""
         if self.outlook is None or self.running:
             return
-        self.outlook = self.outlook.again(self._kept)
+        self.outlook = self.outlook.again(self._stock.keys)
         if self.run is None:
             self.generation += 1
             self._begin_preview()
-
-    def _begin(self, wanted: Wanted) -> None:
-        if why_not := self.refusal():
-            self.notices.append(why_not)
-            return
-        self._next = wanted
-        if self._run_task is None or self._run_task.done():
-            self._run_task = asyncio.create_task(self._judge_on())
-
-    async def _judge_on(self) -> None:
-        """Judge as long as a judgment is wanted; one that was taken back meanwhile is not."""
-        while (wanted := self._next) is not None:
-            self._next = None
-            self._judging = True
-            try:
-                await self._judge(wanted)
-            finally:
-                self._judging = False
-
-    async def _judge(self, wanted: Wanted) -> None:
-        session, outlook = self.session, self.outlook
-        if session is None or outlook is None:
-            return
-        earlier = self.records
-        self._lookup.end()
-        run = Run(
-            session,
-            outlook,
-            rubric=self.rubric,
-            judge=self.judge,
-            store=self.store,
-            settings=wanted.settings,
-            kept=self._kept,
-            only=wanted.only,
-            before=wanted.before,
-        )
-        if earlier is not None:
-            run.take_over(earlier, self.is_kept)
-        self.run, self.problem = run, ""
-        self.generation += 1
-        try:
-            await run.judge()
-        except LongjudgeError as error:
-            self._say(str(error))
-            self.run = wanted.before
-            self.generation += 1
-        finally:
-            run.take_kept()
-            self.outlook = outlook.again(self._kept)
-        if self.run is None:
-            self._begin_preview()
-        elif self.run is run and run.result is not None and run.result.error:
-            self.notices.append(fault(run.result.error, session.name))
-
-    def cancel(self) -> None:
-        """End the judgment in flight; safe to call again."""
-        if not self.running:
-            self.notices.append("nothing is being judged")
-            return
-        self._next = None
-        if self._judging and self.run is not None:
-            self.run.cancel()
-
-    def cancel_part(self, position: int) -> None:
-        """End one chunk of the judgment in flight."""
-        if not self.running or self.run is None or not self.run.cancel_part(position + 1):
-            self.notices.append(f"part {position + 1} is not being judged")
-
-    def follow_run(self, *, anew: bool) -> None:
-        """Let "kept" and "to ask" follow the verdicts of the judgment in flight.
-
-        With `anew` everything is summed up again, where the plan is small enough for that.
-        """
-        if self.outlook is None or self.run is None:
-            return
-        more = self.run.take_kept()
-        if not more:
-            return
-        if anew and len(self.outlook.plan) <= LIVE_TOTALS:
-            self.outlook = self.outlook.again(self._kept)
-        else:
-            self.outlook = self.outlook.with_kept(more)
 
     def raise_failure(self) -> None:
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
-        self.marking.raise_failure()
-        for task in (self._run_task, self._opening.task, self._lookup.task):
+        self._stock.raise_failure()
+        for task in (self._run_task, self._opening.task):
             if task is not None and task.done() and not task.cancelled():
                 task.result()
 
     def _let_go(self) -> None:
         """Close the session and what reads from it."""
-        self._lookup.end()
+        self._stock.show_nothing()
         if self.texts is not None:
             self.texts.close()
         if self.session is not None:
@@ -401,13 +279,10 @@ class Bench:
 
     async def aclose(self) -> None:
         """End everything in flight, for a bounded time."""
-        reading = {task for task in (self._opening.task, self._lookup.task) if task is not None}
-        for task in reading:
-            task.cancel()
-        self._next = None
-        if self._judging and self.run is not None:
-            self.run.cancel()
-        tasks = reading if self._run_task is None else reading | {self._run_task}
+        tasks = self._stop_judging()
+        if self._opening.task is not None:
+            self._opening.task.cancel()
+            tasks.add(self._opening.task)
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
             for task in late:
@@ -415,5 +290,5 @@ class Bench:
             if late:
                 await asyncio.wait(late, timeout=CUT_SECONDS)
         self._let_go()
-        await self.marking.aclose()
+        await self._stock.aclose()
         await self.tuning.aclose()

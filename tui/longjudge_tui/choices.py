@@ -13,14 +13,16 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from longjudge.errors import LongjudgeError
-from longjudge.prices import OFFLINE_MODEL
+from longjudge.prices import OFFLINE_MODEL, price_of, priced_models
 from longjudge.settings import DEFAULT_MODEL
+from longjudge_tui.fields import Field
 from longjudge_tui.line_list import Cells, LineList
 from longjudge_tui.wording import fit, line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from longjudge.rubric import KnownRubrics, Rubric
 
 MOST_ROWS = 12
+OTHER_LINES = 11
+"""What a dialog has beside its list and what was refused: frame, title, field, banner."""
+
+REFUSED_CELLS, REFUSED_LINES = 60, 6
 NAME_CELLS = 36
 _PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]{0,1000}"
 
@@ -65,7 +71,6 @@ class ChoiceList(LineList):
     def on_mount(self) -> None:
         """Begin at what stands."""
         current = (place for place, each in enumerate(self._choices) if each.current)
-        self.styles.height = min(MOST_ROWS, max(1, len(self._choices)))
         self.reset_rows(len(self._choices), next(current, 0))
 
     def row_facts(self, row: int) -> Hashable:
@@ -95,23 +100,47 @@ class ChoiceDialog(ModalScreen[bool]):
         self._offer = offer
         self._choices = choices
         self._accept = accept
+        self._said = "\n".join(line(fault, 500) for fault in offer.faults)
 
     def compose(self) -> ComposeResult:
         """The choices, the field, what was refused."""
         with Vertical(classes="dialog wide"):
             yield Static(Content(self._offer.title), classes="title")
             yield ChoiceList(self._choices, id="choices")
-            yield Static(Content(f"tab: or type {self._offer.typed}"), id="typed-label")
-            yield Input(id="typed", compact=True, restrict=_PRINTABLE)
-            faults = "\n".join(line(fault, 500) for fault in self._offer.faults)
-            yield Static(Content(faults), id="refused")
+            yield Static(Content(f"or type {self._offer.typed}:"), id="typed-label")
+            yield Field(id="typed", compact=True, restrict=_PRINTABLE, select_on_focus=False)
+            yield Static(Content(self._said), id="refused")
             closing = "enter chooses · esc closes"
             yield Static(Content(f"{self._offer.banner} · {closing}"), classes="banner")
 
+    def on_mount(self) -> None:
+        """Make the list as high as there is room."""
+        self._fit()
+
+    def on_resize(self) -> None:
+        """Make the list as high as there is room now."""
+        self._fit()
+
+    def _fit(self) -> None:
+        """Who judges, and what was refused, have their place before the rows of the list."""
+        said = -(-len(self._said) // REFUSED_CELLS)
+        room = self.size.height * 9 // 10 - OTHER_LINES - max(1, min(said, REFUSED_LINES))
+        rows = min(MOST_ROWS, len(self._choices), room)
+        self.query_one("#choices").styles.height = max(1, rows)
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed over the list is a name."""
+        field = self.query_one("#typed", Field)
+        if event.is_printable and event.character and not field.has_focus:
+            event.stop()
+            field.insert_text_at_cursor(event.character)
+            self.set_focus(field)
+
     async def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """A choice was made."""
+        """A choice was made; a name that was typed meanwhile is meant before it."""
         event.stop()
-        await self._choose(self._choices[event.row].name)
+        typed = self.query_one("#typed", Field).value.strip()
+        await self._choose(_in_home(typed) if typed else self._choices[event.row].name)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """A name was typed."""
@@ -124,7 +153,9 @@ class ChoiceDialog(ModalScreen[bool]):
         try:
             await self._accept(name)
         except LongjudgeError as error:
-            self.query_one("#refused", Static).update(Content(f"✗ {line(str(error), 1000)}"))
+            self._said = f"✗ {line(str(error), 1000)}"
+            self.query_one("#refused", Static).update(Content(self._said))
+            self._fit()
         else:
             self.dismiss(True)
 
@@ -139,27 +170,51 @@ def _in_home(typed: str) -> str:
 
 
 def model_choices(config: Configuration, standing: str) -> list[Choice]:
-    """The offline rules, the default model, the environment's, the configuration's profiles.
+    """What can be asked, with its price for a million tokens in and out.
 
-    `standing` is the name that was chosen last.
+    The offline rules, the default model, the environment's, the configuration's profiles, and
+    the models whose price is known, cheapest first. `standing` is the name that was chosen last.
     """
-    named: dict[str, str] = {
-        OFFLINE_MODEL: "rules on this computer: no key, no network, no cost",
-        DEFAULT_MODEL: "the default model",
+    named: dict[str, list[str]] = {
+        OFFLINE_MODEL: ["rules on this computer: no key, no network, no cost"],
+        DEFAULT_MODEL: ["the default model"],
     }
     if from_environment := os.environ.get("JUDGE_MODEL"):
-        named.setdefault(from_environment, "JUDGE_MODEL")
+        named.setdefault(from_environment, []).append("JUDGE_MODEL")
     if config.model:
-        named.setdefault(config.model, "the configuration's model")
+        named.setdefault(config.model, []).append("the configuration's model")
     for name, profile in config.profiles.items():
         where = f" at {profile.base_url}" if profile.base_url else ""
-        named[name] = f"profile: {profile.model}{where}"
-    named.setdefault(standing, "chosen before")
-    return [Choice(name, detail, name == standing) for name, detail in named.items()]
+        named[name] = [f"profile: {profile.model}{where}"]
+    for each in priced_models():
+        named.setdefault(each.name, [])
+    if standing not in named:
+        named[standing] = ["chosen before"]
+    return [
+        Choice(name, " · ".join([*words, *_price_words(name, config)]), name == standing)
+        for name, words in named.items()
+    ]
 
 
-def rubric_choices(known: KnownRubrics, standing: Rubric) -> list[Choice]:
-    """The built-in rubrics, and those of the configuration's folders."""
+def _price_words(name: str, config: Configuration) -> list[str]:
+    if name == OFFLINE_MODEL:
+        return []
+    profile = config.profiles.get(name)
+    if profile is not None and profile.price is not None:
+        low, high = profile.price.input, profile.price.output
+    else:
+        price = price_of(profile.model if profile is not None else name)
+        if price is None:
+            return ["price unknown"]
+        low, high = price.input, price.output
+    return [f"${low:g} in, ${high:g} out per million tokens"]
+
+
+def rubric_choices(known: KnownRubrics, standing: Rubric, name: str = "") -> list[Choice]:
+    """The built-in rubrics, those of the configuration's folders, and the one that stands.
+
+    `name` is what the standing one was chosen by.
+    """
     choices: list[Choice] = []
     for each in known.rubrics:
         rubric = each.rubric
@@ -168,6 +223,10 @@ def rubric_choices(known: KnownRubrics, standing: Rubric) -> list[Choice]:
         known_as = each.origin if each.path is None else rubric.name
         detail = f"{rubric.version} · {known_as} · {criteria}"
         # A file is named by its path: that stays true where two have the same name.
-        name = rubric.name if each.path is None else os.fspath(each.path)
-        choices.append(Choice(name, detail, rubric == standing))
+        called = rubric.name if each.path is None else os.fspath(each.path)
+        choices.append(Choice(called, detail, rubric == standing))
+    if not any(each.current for each in choices):
+        criteria = ", ".join(standing.criterion_ids)
+        detail = f"{standing.version} · chosen before · {criteria}"
+        choices.append(Choice(name or standing.name, detail, True))
     return choices

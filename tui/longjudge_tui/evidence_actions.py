@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from longjudge_tui.findings_list import FindingsList
     from longjudge_tui.records import Records
 
-TOAST_SECONDS = 10
+TOAST_SECONDS = 5
 
 
 class EvidenceActions(Screen[None]):
@@ -109,6 +109,13 @@ class EvidenceActions(Screen[None]):
         where = "" if place is None else f"finding {place + 1} of {len(self.findings.findings)}"
         mark = self._mark_of(finding) if finding else None
         self.detail.say(where, MARK_WORDS[mark] if mark else "")
+
+    @on(LineList.Moved, "#findings")
+    def finding_moved(self, event: LineList.Moved) -> None:
+        """Show the finding under the cursor: what is shown is what a copy or a mark means."""
+        finding = self.findings.finding_at(event.row)
+        if event.row == self.findings.cursor and finding is not None:
+            self._go_to(finding)
 
     @on(LineList.Opened, "#findings")
     def finding_opened(self, event: LineList.Opened) -> None:
@@ -198,7 +205,10 @@ class EvidenceActions(Screen[None]):
         else:
             place = self.findings.place_here - (direction < 0)
         place %= len(found)
-        self.findings.move_to_place(place)
+        with self.prevent(LineList.Moved):
+            self.findings.move_to_place(place)
+        # Enter, a mark and a copy mean this finding from here on.
+        self.set_focus(self.findings)
         self._go_to(found[place])
 
     def _turn(self, look: View) -> None:
@@ -226,7 +236,8 @@ class EvidenceActions(Screen[None]):
         proof = await prepared.proof()
         app = cast("App[object]", self.app)  # pyright: ignore[reportUnknownMemberType]
         otherwise = f"{command('save').shown} saves a file"
-        self._say(await self._clipboard.copy(app, written(proof), otherwise))
+        done = await self._clipboard.copy(app, written(proof), otherwise)
+        self._say(f"{prepared.words}: {done}")
 
     async def _save(self, prepared: _Prepared) -> None:
         proof = await prepared.proof()
@@ -235,7 +246,7 @@ class EvidenceActions(Screen[None]):
         except OSError as error:
             self._say(f"not saved: {error.strerror}")
         else:
-            self._say(f"saved as {shown_path(path)}")
+            self._say(f"{prepared.words}: saved as {shown_path(path)}")
 
     def _say(self, words: str) -> None:
         self.notify(line(words, 1_000), markup=False, timeout=TOAST_SECONDS)
@@ -288,6 +299,12 @@ class _Prepared:
         path = self._session.path
         what = f"-{self._opinion.finding.criterion}" if self._opinion else ""
         return f"{path.stem if path else 'events'}-event-{self._passage.event}{what}"
+
+    @property
+    def words(self) -> str:
+        """What it is, for people."""
+        event = f"event {self._passage.event}"
+        return f"the finding at {event}" if self._opinion else event
 
     async def proof(self) -> Proof:
         """Read the text, in a thread: it may be a large one."""

@@ -125,6 +125,8 @@ class FindingsList(LineList):
         name = f"FINDINGS {there}"
         if self.only is not FindingFilter.ALL:
             name = f"FINDINGS {len(shown)} of {there}"
+            if there and not shown:
+                name += " · f shows others"
         told = self.only in (FindingFilter.UNVERIFIED, FindingFilter.VERIFIED)
         full = f"{name} · {unverified} not verified" if unverified and not told else name
         only, order = self.only.value, self.order.value

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from longjudge.sessions.values import is_object
 from longjudge.states import JudgmentStatus
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """How the newest judgment of a session ended; `created` is in seconds since 1970."""
+    """How the newest judgment of a session ended; `created` is in seconds since 1970.
+
+    `size` is its chunk size in words, under which alone the same verdicts are found again.
+    """
 
     status: str
     score: float | None
@@ -30,6 +34,7 @@ class Last:
     findings: int
     created: float
     error: str = ""
+    size: str = ""
 
     @classmethod
     def of_result(cls, result: Result) -> Last:
@@ -42,6 +47,7 @@ class Last:
             len(result.findings),
             time.time(),
             result.error or "",
+            _size(result.settings),
         )
 
     @classmethod
@@ -56,12 +62,24 @@ class Last:
             _count(result.get("chunks")),
             len(cast("list[object]", findings)) if isinstance(findings, list) else 0,
             past.created,
+            size=_size(result.get("settings")),
         )
 
     @property
     def applies(self) -> bool:
         """Whether the rubric applied."""
         return self.status != JudgmentStatus.NOT_APPLICABLE
+
+
+def _size(settings: object) -> str:
+    """The chunk size of a result's settings, short: `30k chars`."""
+    if not is_object(settings):
+        return ""
+    for key, unit in (("chunk_tokens", "tokens"), ("chunk_chars", "chars")):
+        size = settings.get(key)
+        if isinstance(size, int):
+            return f"{size / 1000:g}k {unit}" if size >= 1000 else f"{size} {unit}"
+    return ""
 
 
 def _count(value: object) -> int:

@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.dialogs import ConfirmDialog
+from longjudge_tui.fields import Field
 from longjudge_tui.library_list import LibraryList
 from longjudge_tui.library_words import (
     about,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 PAINTS_PER_SECOND = 10
 
 
-class FilterField(Input):
+class FilterField(Field):
     """The words to filter by; enter and down go back to the list, escape clears them."""
 
     class Left(Message):
@@ -47,8 +48,8 @@ class FilterField(Input):
             super().__init__()
             self.clear = clear
 
-    def on_key(self, event: events.Key) -> None:
-        """Leave the field.
+    async def on_key(self, event: events.Key) -> None:
+        """Leave the field, or edit it.
 
         These are no bindings: those go to whatever has the keys by then.
         """
@@ -246,10 +247,9 @@ class Library(Screen[None]):
             self.shelf.cancel(file)
 
     def action_select(self) -> None:
-        """Select the session under the cursor, or no more; go on to the next."""
+        """Select the session under the cursor, or no more."""
         if (file := self.sessions.under_cursor) is not None:
             self.shelf.listing.toggle(file)
-            self.sessions.move_to(self.sessions.cursor + 1)
             self.tick()
 
     def action_select_all(self) -> None:

@@ -90,7 +90,9 @@ def last_words(last: Last, now: float) -> Variants:
     score = "" if last.score is None else f" {last.score:.2f}"
     found = plural(last.findings, "finding")
     coverage = f"{last.judged}/{last.chunks}"
+    at = f" at {last.size}" if last.size else ""
     return (
+        f"{word}{score} · {coverage}{at} · {found} · {age(now - last.created)}",
         f"{word}{score} · {coverage} · {found} · {age(now - last.created)}",
         f"{word}{score} · {coverage} · {found}",
         f"{word}{score} · {coverage} · {last.findings} found",

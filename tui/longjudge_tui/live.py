@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.judges.offline import offline_caveat
 from longjudge.sessions.model import Severity
 from longjudge_tui.wording import clock, dollars, fault, line, plural, size
 
@@ -77,10 +78,11 @@ def live_line(bench: Bench) -> list[str]:
 
 def _before_a_run(totals: Totals, preview: Preview | None) -> str:
     """What is known already, and what a run would do."""
+    equal = f" ({totals.equal} equal to another)" if totals.equal else ""
     if not totals.kept:
-        plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask"
+        plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask{equal}"
         return f"not judged yet · {plan} · r runs"
-    kept = f"{totals.kept} of {totals.chunks} kept"
+    kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
         found = plural(len(preview.findings()), "finding")
@@ -106,6 +108,8 @@ def status_line(bench: Bench) -> list[str]:
     words: list[str] = []
     if bench.store_error:
         words.append(f"NOTHING IS KEPT: {line(bench.store_error)}")
+    if caveat := offline_caveat(bench.judge, bench.rubric):
+        words.append(f"! {caveat}")
     run = bench.run
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
@@ -120,7 +124,11 @@ def status_line(bench: Bench) -> list[str]:
     else:
         words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
     text = " · ".join(words)
-    return [f"{line(bench.judge.label, 40)} · {text}", text]
+    variants = [f"{line(bench.judge.label, 40)} · {text}", text]
+    if bench.store_error:
+        # How it ended has its place beside the reason, however long that is.
+        variants.append(" · ".join([f"NOTHING IS KEPT: {line(bench.store_error, 40)}", *words[1:]]))
+    return variants
 
 
 def _ending(result: Result, session: str) -> list[str]:

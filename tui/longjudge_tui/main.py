@@ -167,7 +167,7 @@ async def _show(bench: Bench, shelf: Shelf, theme: str | None) -> int:
         # The first signal names the exit code; a later one finds the app on its way out.
         if not stopped_by:
             stopped_by.append(number)
-            app.exit(return_code=128 + number)
+            app.leave(128 + number)
 
     app.driver_class = PatientDriver
     for number in signals_to_handle():

@@ -43,6 +43,11 @@ class Marking:
             self._begun = True
             self._chores.start(self._load())
 
+    def read_again(self) -> None:
+        """Take in what was marked elsewhere."""
+        self._begun = True
+        self._chores.start(self._load())
+
     def get(self, key: MarkKey) -> Mark | None:
         """The mark that is kept."""
         return self._marks.get(key)

@@ -107,9 +107,9 @@ class Pricing:
         self._prices[file] = (terms.basis, price)
         self.version += 1
 
-    def forget(self, files: Iterable[SessionFile]) -> None:
-        """Drop estimates: the store has changed."""
-        for file in files:
+    def forget(self, files: Iterable[SessionFile] | None = None) -> None:
+        """Drop estimates, all of them where no files are named: the store has changed."""
+        for file in [*self._prices] if files is None else files:
             self._prices.pop(file, None)
         self.version += 1
 

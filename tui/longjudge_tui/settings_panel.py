@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Container, Horizontal
 from textual.message import Message
-from textual.widgets import Input
 
 from longjudge.errors import UsageError
 from longjudge.settings import in_seconds
 from longjudge_tui.commands import command
+from longjudge_tui.fields import Field
 from longjudge_tui.lines import CommandButton, CommandFact, FittedLine
 from longjudge_tui.size_slider import SizeSlider
 from longjudge_tui.sizes import Unit
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.app import ComposeResult
+    from textual.widgets import Input
 
     from longjudge_tui.bench import Bench
     from longjudge_tui.tuning import Tuning
@@ -43,7 +44,7 @@ class Number:
     take: Callable[[Tuning, str], None]
 
 
-class NumberField(Input):
+class NumberField(Field):
     """A typed number; escape gives up, enter takes it.
 
     What cannot be part of a number is not typed, and goes on to the screen: it may be a command.
@@ -64,6 +65,17 @@ class NumberField(Input):
             restrict=number.restrict,
         )
         self.number = number
+        self._fresh = False
+
+    def on_focus(self) -> None:
+        """The first click is to take the whole number, as the key does."""
+        self._fresh = True
+
+    def on_click(self) -> None:
+        """Take the whole number at first; another click puts the cursor where the mouse is."""
+        if self._fresh:
+            self._fresh = False
+            self.select_all()
 
     async def on_key(self, event: events.Key) -> None:
         """Let the screen have what is no digit.

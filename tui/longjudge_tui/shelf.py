@@ -90,6 +90,7 @@ class Shelf:
         self._sum: tuple[object, Sum] | None = None
         self._look_task: asyncio.Task[None] | None = None
         self._list(found)
+        bench.on_stock_changed = self._stock_changed
 
     @property
     def terms(self) -> Terms:
@@ -119,6 +120,7 @@ class Shelf:
         """List the files anew, in the background."""
         if not self.looking:
             self._look_task = asyncio.create_task(self._look())
+            self.bench.read_store_again()
 
     def want(self, files: Sequence[SessionFile]) -> None:
         """Count the files in sight, and no others."""
@@ -284,6 +286,10 @@ class Shelf:
             self._look_task.cancel()
             await asyncio.wait({self._look_task}, timeout=1.0)
         await asyncio.gather(self.queue.aclose(), self.pricing.aclose(), self.counting.aclose())
+
+    def _stock_changed(self) -> None:
+        """Estimates of before hold no more."""
+        self.pricing.forget()
 
     def _readable(self, files: Sequence[SessionFile]) -> list[SessionFile]:
         facts = self.counting.facts

@@ -78,8 +78,10 @@ class SizeSlider(Widget, can_focus=True):
             self._move_to(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Let the thumb follow."""
-        if self._dragging:
+        """Let the thumb follow; without a button, the mouse was let go where nobody saw it."""
+        if self._dragging and not event.button:
+            self.on_mouse_up()
+        elif self._dragging:
             self._move_to(event)
 
     def on_mouse_up(self) -> None:

@@ -6,7 +6,7 @@ from textual.theme import Theme
 
 HIGH_CONTRAST = Theme(
     name="longjudge-high-contrast",
-    primary="#0000af",
+    primary="#5f87ff",
     secondary="#5fd7ff",
     accent="#ffff00",
     foreground="#ffffff",

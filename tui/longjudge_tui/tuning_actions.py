@@ -9,8 +9,7 @@ from textual import on
 from textual.screen import Screen
 
 from longjudge.errors import UsageError
-from longjudge.judges.base import Usage
-from longjudge.prices import cost_usd
+from longjudge.prices import Usage, cost_usd
 from longjudge.rubric import known_rubrics, load_rubric
 from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.choices import ChoiceDialog, Offer, model_choices, rubric_choices
@@ -40,6 +39,7 @@ class TuningActions(Screen[None]):
     settings: SettingsPanel
     _clipboard: Clipboard
     _chores: Chores
+    _rubric_name = ""
 
     @property
     def _host(self) -> App[object]:
@@ -123,7 +123,7 @@ class TuningActions(Screen[None]):
             banner(self.bench),
             (*known.faults, *known.clashes()),
         )
-        choices = rubric_choices(known, self.bench.rubric)
+        choices = rubric_choices(known, self.bench.rubric, self._rubric_name)
         self._host.push_screen(ChoiceDialog(offer, choices, self._use_rubric), self._chosen)
 
     def _chosen(self, changed: bool | None) -> None:
@@ -133,6 +133,7 @@ class TuningActions(Screen[None]):
     async def _use_rubric(self, name: str) -> None:
         rubric = await asyncio.to_thread(load_rubric, name, self.bench.config.rubrics)
         self.bench.tuning.use_rubric(rubric)
+        self._rubric_name = name
 
     def _may_choose(self) -> bool:
         self.leave_field()

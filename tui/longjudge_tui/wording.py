@@ -79,7 +79,10 @@ def dollars(amount: float | None) -> str:
         return "price unknown"
     if 0 < amount < 0.0001:
         return "<$0.0001"
-    return f"${amount:.4f}" if 0 < amount < 0.01 else f"${amount:.2f}"
+    if 0 < amount < 0.01:
+        return f"${amount:.4f}"
+    # Three digits show what a change of the chunk size does to a small price.
+    return f"${amount:.3f}" if 0 < amount < 1 else f"${amount:.2f}"
 
 
 def clock(seconds: float) -> str:

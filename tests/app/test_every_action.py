@@ -1,0 +1,355 @@
+"""Every command does what a user can see, by its key and by a way with the mouse.
+
+The table has a row for each command of the one definition; a command without a row fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.command import CommandList
+from textual.widgets import Input
+
+from longjudge_tui import clipboard
+from longjudge_tui.commands import COMMANDS, command
+from longjudge_tui.lines import KeyBar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from conftest import Desk
+
+
+@dataclass(frozen=True)
+class Way:
+    """A command's row: where it is tried, how the mouse does it, and what is seen then.
+
+    `before` are keys that lead there, `after` those that either way makes room for.
+    """
+
+    scene: str
+    mouse: Callable[[Desk], Awaitable[None]]
+    seen: Callable[[Desk], object]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def button(name):
+    return lambda desk: desk.pilot.click(f"#button-{name}")
+
+
+def fact(name):
+    return lambda desk: desk.pilot.click(f"#fact-{name}")
+
+
+def field(name):
+    return lambda desk: desk.pilot.click(f"#field-{name}")
+
+
+def bar(name):
+    """A word of the key bar."""
+
+    async def click(desk):
+        keys = desk.app.screen.query_one(KeyBar)
+        row = keys.region.y
+        each = command(name)
+        word = f"{each.bar_key} {each.label}"
+        assert word in desk.lines[row], desk.lines[row]
+        await desk.pilot.click(offset=(desk.lines[row].index(word) + 1, row))
+
+    return click
+
+
+def word(name, text):
+    """A word between brackets in a panel's title."""
+
+    async def click(desk):
+        await desk.pilot.pause()
+        line = desk.app.screen.query_one(f"#{name}")
+        row = line.region.y
+        drawn = desk.lines[row][line.region.x :]
+        assert f"[{text}" in drawn, drawn
+        await desk.pilot.click(offset=(line.region.x + drawn.index(f"[{text}") + 1, row))
+
+    return click
+
+
+def at_row(name, row, *, times=1, column=10):
+    return lambda desk: desk.pilot.click(f"#{name}", offset=(column, row), times=times)
+
+
+def at_row_end(name, row):
+    """The button at the end of a row."""
+
+    async def click(desk):
+        text = desk.rows(name)[row]
+        assert text.endswith("]"), text
+        await desk.pilot.click(f"#{name}", offset=(len(text) - 3, row))
+
+    return click
+
+
+def slide(share):
+    """The slider, at a share of its length."""
+
+    async def click(desk):
+        slider = desk.app.screen.query_one("#slider")
+        await desk.pilot.click(slider, offset=(round(share * (slider.size.width - 1)), 0))
+
+    return click
+
+
+def palette(name):
+    """The entry of the palette, chosen with the mouse."""
+
+    async def click(desk):
+        await desk.press("ctrl+p")
+        await desk.until(lambda: desk.app.screen.query(CommandList))
+        desk.app.screen.query_one(Input).value = command(name).help
+        entries = desk.app.screen.query_one(CommandList)
+        await desk.until(lambda: entries.option_count and command(name).help in desk.text)
+        await desk.pilot.click(entries, offset=(6, entries.styles.gutter.top))
+        await desk.until(lambda: not desk.app.screen.query(CommandList), "the palette is gone")
+
+    return click
+
+
+def here(name, row=None):
+    """The list has the keys, with its cursor on a row."""
+
+    def seen(desk):
+        rows = desk.rows(name)
+        marked = [place for place, each in enumerate(rows) if each.startswith("▶")]
+        return bool(marked) if row is None else marked == [row % len(rows)]
+
+    return seen
+
+
+def says(*words):
+    return lambda desk: all(each in desk.text for each in words)
+
+
+def row_says(name, row, words):
+    return lambda desk: words in desk.rows(name)[row]
+
+
+def chunks(desk):
+    return int(desk.title("chunks-title").split()[1].replace(",", ""))
+
+
+def started(desk):
+    return row_says("chunks", 0, "running")(desk)
+
+
+def boxes(*marks):
+    return lambda desk: ["[x]" in row for row in desk.rows("sessions")] == [*marks]
+
+
+def first_row(words):
+    return lambda desk: words in desk.rows("sessions")[0]
+
+
+WAYS: dict[str, Way] = {
+    "run": Way("workbench", button("run"), says("complete: part ", "judged 6 of 6")),
+    "cancel_run": Way("running", button("cancel-run"), says("cancelled; 0 of 6 parts judged")),
+    "cancel_part": Way("running", at_row_end("chunks", 0), row_says("chunks", 0, "cancelled")),
+    "ask_again": Way("gap", at_row_end("chunks", 0), row_says("chunks", 0, "queued")),
+    "run_short": Way("held", button("run-short"), says("not judged within 0.5 seconds")),
+    "smaller": Way("workbench", bar("smaller"), says("chunk   800 ")),
+    "larger": Way("workbench", bar("larger"), says("chunk   1500")),
+    "edit_size": Way(
+        "workbench",
+        field("size"),
+        lambda desk: "chunk   2100 " in desk.text and chunks(desk) == 2,
+        after=(*"2100", "enter"),
+    ),
+    "switch_unit": Way("workbench", fact("switch-unit"), says("in tokens")),
+    "edit_limit": Way("workbench", field("limit"), says("limit s 42 "), after=(*"42", "enter")),
+    "edit_concurrency": Way(
+        "workbench", field("flight"), says("in flight 9 "), after=("9", "enter")
+    ),
+    "choose_model": Way("workbench", fact("choose-model"), says("MODEL ·", "the default model")),
+    "choose_rubric": Way("workbench", fact("choose-rubric"), says("RUBRIC ·", "chunks")),
+    "show_prompt": Way("workbench", fact("show-prompt"), says("PROMPT of part 1", "You review")),
+    "show_reply": Way("judged", fact("show-reply"), says("REPLY about part 1", '"criteria"')),
+    "next_finding": Way(
+        "judged",
+        palette("next_finding"),
+        lambda desk: "finding 2 of 2" in desk.text and "topic-9" in desk.highlighted(),
+        before=("full_stop",),
+    ),
+    "previous_finding": Way(
+        "judged",
+        palette("previous_finding"),
+        lambda desk: "finding 2 of 2" in desk.text and "topic-9" in desk.highlighted(),
+        before=("full_stop",),
+    ),
+    "filter_findings": Way(
+        "judged", word("findings-title", "filter"), says("FINDINGS 0 of 2", "filter: unverified")
+    ),
+    "order_findings": Way(
+        "judged", word("findings-title", "order"), says("order: criterion", "── Destructive")
+    ),
+    "mark_right": Way(
+        "finding", word("detail-actions", "right"), row_says("findings", 0, "✔ right")
+    ),
+    "mark_wrong": Way(
+        "finding", word("detail-actions", "wrong"), row_says("findings", 0, "✘ wrong")
+    ),
+    "copy": Way("finding", word("detail-actions", "copy"), says("the finding at event", "sent")),
+    "copy_json": Way("finding", palette("copy_json"), says("the finding at event", "sent")),
+    "save": Way("finding", palette("save"), says("saved as", "a-event-1")),
+    "context": Way("finding", word("detail-actions", "context"), says("AROUND EVENT 1")),
+    "raw_record": Way("finding", word("detail-actions", "raw"), says("RAW line 2 of a.jsonl")),
+    "next_session": Way("second", palette("next_session"), says("c.jsonl", "session 3/3")),
+    "previous_session": Way("second", palette("previous_session"), says("a.jsonl", "session 1/3")),
+    "reload": Way("grown", palette("reload"), says("13 events")),
+    "back": Way("workbench", palette("back"), says("SESSIONS 1")),
+    "next_panel": Way("workbench", at_row("events", 0), here("events")),
+    "previous_panel": Way("workbench", at_row("chunks", 0), here("chunks"), before=("tab",)),
+    "judge": Way("library", button("judge"), first_row("complete 0.67 · 6/6")),
+    "estimate": Way("library", button("estimate"), first_row("6 to ask")),
+    "cancel_all": Way(
+        "judging",
+        button("cancel-all"),
+        lambda desk: all("cancelled" in row for row in desk.rows("sessions")),
+    ),
+    "cancel_session": Way("judging", palette("cancel_session"), first_row("✗ cancelled")),
+    "select": Way("library", at_row("sessions", 0, column=2), boxes(True, False, False)),
+    "select_all": Way("library", bar("select_all"), boxes(True, True, True)),
+    "next_order": Way("library", button("next-order"), says("sorted by newest")),
+    "filter": Way(
+        "library",
+        lambda desk: desk.pilot.click("#filter"),
+        says("SESSIONS 1 of 3"),
+        after=("c", "full_stop", *"jsonl"),
+    ),
+    "clear_filter": Way(
+        "library",
+        palette("clear_filter"),
+        says("SESSIONS 3 "),
+        before=("slash", *"c", "full_stop", *"jsonl", "enter"),
+    ),
+    "hide_others": Way(
+        "strange", palette("hide_others"), says("files that are no sessions are hidden")
+    ),
+    "look_again": Way("new", palette("look_again"), says("SESSIONS 4 ")),
+    "open": Way("library", at_row("sessions", 0, times=2), says("12 events", "CHUNKS 6")),
+    "up": Way("library", at_row("sessions", 1), here("sessions", 1), before=("end",)),
+    "down": Way("library", at_row("sessions", 1), here("sessions", 1)),
+    "page_up": Way("long", at_row("chunks", 0), says("EVENTS of part 21 "), before=("end",)),
+    "page_down": Way("long", at_row("chunks", 19), says("EVENTS of part 20 ")),
+    "first": Way("library", at_row("sessions", 0), here("sessions", 0), before=("end",)),
+    "last": Way("library", at_row("sessions", 2), here("sessions", -1)),
+    "least": Way(
+        "workbench",
+        slide(0),
+        says("chunk   1000"),
+        before=("plus", "shift+tab"),
+    ),
+    "most": Way("workbench", slide(1), lambda desk: chunks(desk) == 1, before=("shift+tab",)),
+    "help": Way("workbench", bar("help"), says("KEYS", "Judge what is not kept yet")),
+    "quit": Way("running", bar("quit"), says("A judgment is in flight")),
+}
+
+
+@pytest.fixture
+def scene(open_desk, write_session, tmp_path, monkeypatch):
+    """The app in the state that a row of the table names."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX", "SSH_TTY", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(clipboard, "LOCAL_SECONDS", 20.0)
+    monkeypatch.chdir(tmp_path)
+
+    @asynccontextmanager
+    async def opened(name: str):
+        paths = [write_session("a.jsonl", 12, (1, 9))]
+        if name in ("library", "judging", "second", "strange", "new"):
+            paths += [write_session("b.jsonl", 8), write_session("c.jsonl", 4)]
+        if name == "long":
+            paths = [write_session("a.jsonl", 80)]
+        if name == "strange":
+            (tmp_path / "notes.jsonl").write_text("no session\n")
+        if name in ("strange", "new"):
+            paths = [tmp_path]
+        gated = name in ("running", "gap", "held", "judging")
+        async with open_desk(*paths, gated=gated) as desk:
+            await _lead_to(desk, name)
+            if name == "grown":
+                paths[0].write_text(
+                    paths[0].read_text() + "\n" + paths[0].read_text().split("\n")[0]
+                )
+            if name == "new":
+                write_session("d.jsonl", 3)
+            yield desk
+            if gated:
+                desk.judge.gate.set()
+
+    return opened
+
+
+async def _lead_to(desk, name):
+    if name in ("library", "judging", "second", "strange", "new"):
+        await desk.sees("12 events")
+    else:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+    match name:
+        case "running" | "gap":
+            await desk.press("r")
+            await desk.until(lambda: started(desk))
+            if name == "gap":
+                await desk.press("c")
+                await desk.until(lambda: "✗ gap" in desk.rows("chunks")[0])
+        case "judged" | "finding":
+            await desk.press("r")
+            await desk.sees("complete: part ")
+            await desk.until(lambda: len(desk.rows("findings")) == 2)
+            if name == "finding":
+                await desk.press("full_stop")
+                await desk.sees("finding 1 of 2")
+        case "judging":
+            await desk.press("A", "r")
+            await desk.until(lambda: "judging 0/6" in desk.rows("sessions")[0])
+        case "second":
+            await desk.press("down", "enter")
+            await desk.sees("session 2/3")
+        case "strange":
+            await desk.sees("✗ ")
+        case _:
+            pass
+
+
+async def _begin(desk, way):
+    await desk.press(*way.before)
+    await desk.pilot.pause()
+    with contextlib.suppress(IndexError):
+        assert not way.seen(desk), f"seen before anything was done\n{desk.text}"
+
+
+def test_every_command_has_a_row_in_the_table():
+    assert set(WAYS) == {each.id for each in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [(each.id, key) for each in COMMANDS for key in each.keys]
+)
+async def test_the_key_does_it(scene, name, key):
+    way = WAYS[name]
+    async with scene(way.scene) as desk:
+        await _begin(desk, way)
+        await desk.press(key, *way.after)
+        await desk.until(lambda: way.seen(desk), f"{name} by {key}")
+
+
+@pytest.mark.parametrize("name", list(WAYS))
+async def test_the_mouse_does_the_same(scene, name):
+    way = WAYS[name]
+    async with scene(way.scene) as desk:
+        await _begin(desk, way)
+        await way.mouse(desk)
+        await desk.press(*way.after)
+        await desk.until(lambda: way.seen(desk), f"{name} by mouse")
