@@ -177,6 +177,9 @@ class Clock:
     def time(self) -> float:
         return self.now
 
+    def time_ns(self) -> int:
+        return int(self.now * 1e9)
+
     def monotonic(self) -> float:
         return self.now
 
