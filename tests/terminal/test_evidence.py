@@ -24,7 +24,7 @@ def test_a_copied_finding_goes_to_the_terminal(open_terminal, long_sample):
     terminal.sees("finding 1 of ")
     terminal.send("y")
     terminal.until(lambda: copies(terminal), "an OSC 52 sequence")
-    terminal.sees("to the terminal (OSC 52)")
+    terminal.sees("the finding at event")
     assert copies(terminal)[0].startswith("## Finding: ")
     assert str(long_sample) in copies(terminal)[0]
     terminal.send("\x11")
