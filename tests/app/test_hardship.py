@@ -43,7 +43,17 @@ async def look_everywhere(desk):
     await desk.pilot.pause()
 
 
-@pytest.mark.parametrize("fate", ["deleted", "truncated", "emptied", "grown", "replaced"])
+THOROUGH = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(
+    "fate",
+    [
+        "deleted",
+        "grown",
+        *(pytest.param(fate, marks=THOROUGH) for fate in ("truncated", "emptied", "replaced")),
+    ],
+)
 async def test_a_session_file_that_changes_under_the_app_is_said_and_never_a_crash(
     open_desk, write_session, fate
 ):
@@ -170,6 +180,7 @@ async def test_a_filter_that_takes_the_finding_under_the_cursor_away_leaves_a_tr
             await desk.pilot.pause()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["", '{"kind": "user_message", "text": "x"}'])
 async def test_every_key_does_no_harm_where_there_is_nothing(open_desk, tmp_path, text):
     path = tmp_path / "none.jsonl"
@@ -240,6 +251,7 @@ async def test_ctrl_q_ends_the_app_from_everywhere_and_asks_once_with_work_in_fl
 SIZES = ((20, 5), (200, 60))
 
 
+@pytest.mark.thorough
 async def test_every_size_during_a_run_and_in_every_dialog_paints_within_the_window(
     open_desk, write_session
 ):
