@@ -77,8 +77,10 @@ async def test_a_session_file_that_changes_under_the_app_is_said_and_never_a_cra
         await look_everywhere(desk)
         await desk.press("minus", "r")
         await desk.until(lambda: not desk.bench.running)
+        await look_everywhere(desk)
         await desk.press("ctrl+r")
         await desk.until(lambda: desk.bench.loading is None)
+        await look_everywhere(desk)
         await desk.press("r")
         await desk.until(lambda: not desk.bench.running)
         await desk.press("escape")
@@ -181,7 +183,9 @@ async def test_a_filter_that_takes_the_finding_under_the_cursor_away_leaves_a_tr
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("text", ["", '{"kind": "user_message", "text": "x"}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"events": []}', '{"kind": "user_message", "text": "x"}']
+)
 async def test_every_key_does_no_harm_where_there_is_nothing(open_desk, tmp_path, text):
     path = tmp_path / "none.jsonl"
     path.write_text(text)
@@ -248,7 +252,7 @@ async def test_ctrl_q_ends_the_app_from_everywhere_and_asks_once_with_work_in_fl
         assert desk.app.return_code == 0
 
 
-SIZES = ((20, 5), (200, 60))
+SIZES = ((20, 5), (1, 1), (300, 100), (80, 24), (7, 40), (200, 3), (120, 40))
 
 
 @pytest.mark.thorough
