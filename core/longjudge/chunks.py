@@ -141,6 +141,8 @@ class ChunkPlan(Sequence[Chunk]):
             return [self[i] for i in range(*number.indices(len(self)))]
         if number < 0:
             number += len(self)
+            if number < 0:
+                raise IndexError(number)
         first, last = self._firsts[number], self._lasts[number]
         piece = self._pieces.get(number)
         prefix = self._index.prefix

@@ -250,6 +250,14 @@ def test_pieces_say_which_of_how_many_they_are() -> None:
     assert [(c.split, c.chars) for c in plan] == [([1, 3], 1000), ([2, 3], 1000), ([3, 3], 500)]
 
 
+def test_a_plan_has_no_chunk_before_its_first() -> None:
+    plan = plan_chunks(make_index([(2500, None)]), LIMIT)
+    assert (plan[-3], plan[-1]) == (plan[0], plan[2])
+    for position in (-4, 3):
+        with pytest.raises(IndexError):
+            plan[position]
+
+
 def test_an_empty_session_has_no_chunks() -> None:
     assert list(plan_chunks(make_index([]), LIMIT)) == []
 

@@ -623,6 +623,20 @@ def test_a_folder_lists_a_subagent_with_its_session_only(
     assert [file.path for file in find_sessions([child])] == [child]
 
 
+@pytest.mark.parametrize(
+    "starters",
+    [{"a1": "a1"}, {"a1": "b2", "b2": "a1"}, {"a1": "b2", "b2": None}],
+    ids=["itself", "each other", "an empty file"],
+)
+def test_a_file_that_no_session_holds_is_a_session(
+    starters: dict[str, str | None], tmp_path: Path
+) -> None:
+    for id, starter in starters.items():
+        records = [meta(id, parent_thread_id=starter), said("user", "go")] if starter else []
+        (tmp_path / f"rollout-2026-08-03T10-00-00-{id}.jsonl").write_bytes(jsonl(records))
+    assert len(find_sessions([tmp_path])) == len(starters)
+
+
 def test_a_subagents_own_file_is_a_session(tmp_path: Path) -> None:
     session = load_session(child_file(tmp_path))
     assert (session.id, session.title) == (CHILD, "read the docs")

@@ -57,5 +57,24 @@ def test_a_missing_path_is_listed_so_that_loading_reports_it(tmp_path: Path) -> 
         load_session(found[1].path)
 
 
+def test_names_that_are_too_long_are_listed_and_never_raised(tmp_path: Path) -> None:
+    named = tmp_path / ("a" * 300)
+    # What stands for a byte that is no text takes more room than the byte.
+    agent = write(tmp_path / "agent-1.jsonl", 20)
+    agent.write_bytes(b'{"isSidechain":true,"sessionId":"' + b"\xff" * 200 + b'"}\n')
+    found = find_sessions([named, tmp_path])
+    assert {file.path for file in found} == {named, agent}
+    with pytest.raises(SessionError, match="cannot be read: File name too long"):
+        load_session(named)
+
+
+def test_a_subagent_whose_session_holds_nothing_is_listed_itself(tmp_path: Path) -> None:
+    agent = write(tmp_path / "5e55" / "subagents" / "agent-a1.jsonl", 20)
+    session = write(tmp_path / "5e55.jsonl", 30)
+    assert [file.path for file in find_sessions([tmp_path])] == [session]
+    session.write_bytes(b"")
+    assert [file.path for file in find_sessions([tmp_path])] == [agent, session]
+
+
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert find_sessions([tmp_path]) == []

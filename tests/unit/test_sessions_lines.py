@@ -79,6 +79,27 @@ def test_progress_rises_to_the_whole_file(large: Path) -> None:
     assert told[-1] == (size, size)
 
 
+def test_loading_stops_while_subagents_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(jsonl([user("go")]))
+    beside = tmp_path / "s" / "subagents"
+    beside.mkdir(parents=True)
+    side = user("look " * 500, isSidechain=True, agentId="a1")
+    (beside / "agent-a1.jsonl").write_bytes(jsonl([side] * 500))
+    told: list[int] = []
+
+    def on_progress(done: int, total: int) -> bool:
+        told.append(done)
+        return len(told) < most
+
+    most = 1_000_000
+    load_session(path, on_progress).close()
+    # The last that is told is told of the subagent's file, far behind the session's own.
+    most, _ = len(told), told.clear()
+    with pytest.raises(LoadCancelledError, match=r"s\.jsonl: stopped"):
+        load_session(path, on_progress)
+
+
 def test_loading_stops_when_progress_says_so(large: Path) -> None:
     with pytest.raises(LoadCancelledError, match=r"large\.jsonl: stopped"):
         load_session(large, lambda done, total: False)

@@ -50,12 +50,21 @@ def bodies(session) -> list[str]:
         jsonl(TURN).removesuffix(b"\n"),
         json.dumps(TURN).encode(),
         json.dumps(TURN, indent=4).encode(),
+        "\n".join(json.dumps(item, indent=2) for item in TURN).encode(),
     ],
 )
 def test_harmless_differences_change_nothing(tmp_path: Path, data: bytes) -> None:
     session = load(tmp_path, data)
     assert bodies(session) == BODIES
     assert (session.skipped_lines, session.diagnostics) == (0, ())
+
+
+def test_objects_in_several_lines_are_read_up_to_what_is_damaged(tmp_path: Path) -> None:
+    whole = "\n".join(json.dumps(item, indent=2) for item in TURN).encode()
+    session = load(tmp_path, whole[: whole.rindex(b"tool_result")])
+    assert bodies(session) == BODIES[:3]
+    assert session.skipped_lines == 1
+    assert notes(session) == {"the document is cut or damaged after object 2": 1}
 
 
 def test_separators_that_are_no_newlines_split_nothing(tmp_path: Path) -> None:
@@ -113,14 +122,15 @@ def test_lone_surrogates_nan_and_foreign_bytes_reach_no_encoder(tmp_path: Path) 
 
 
 def test_a_file_that_changes_under_an_open_session_is_noticed(tmp_path: Path) -> None:
-    session = load(tmp_path, *TURN)
+    session = load(tmp_path, *TURN, name="a\n\x1b[31m.jsonl")
     path = session.path
     assert path is not None
     with path.open("r+b") as file:
         file.seek(path.read_bytes().index(b'"go"') + 1)
         file.write(b"no")
-    with pytest.raises(SessionError, match="changed while it was open"):
+    with pytest.raises(SessionError, match="changed while it was open") as error:
         session.text(0)
+    assert str(error.value).isprintable()
 
 
 def test_a_closed_session_reads_nothing_more(tmp_path: Path) -> None:

@@ -100,6 +100,14 @@ def test_no_events_is_an_empty_session_but_objects_without_events_are_refused() 
         session_from_events([{"a": 1}, {"b": 2}])
 
 
+def test_a_conversation_among_messages_is_refused_and_not_left_out() -> None:
+    said = {"type": "message", "role": "assistant", "content": "there"}
+    with pytest.raises(NotASessionError, match="judge each of them by itself"):
+        session_from_events(
+            [{"role": "user", "content": "hi"}, {"type": "response", "output": [said]}]
+        )
+
+
 @pytest.mark.parametrize("item", [0, None, "role", ["role"], 1.5])
 def test_an_item_that_is_no_object_is_skipped_and_counted(item: object) -> None:
     session = session_from_events([{"kind": "user_message", "text": "go"}, item])  # type: ignore[list-item]

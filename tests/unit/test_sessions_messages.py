@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from claude_code_records import events, jsonl, load, notes
-from longjudge.errors import NotASessionError
+from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions import load_sessions, session_from_events
 from longjudge.sessions.model import Severity
 
@@ -571,3 +571,20 @@ def test_any_list_of_messages_reads_back_as_it_was_indexed_or_is_refused(
         for number in range(len(session.index)):
             assert len(session.text(number)) == session.index.chars[number]
         session.close()
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_empty_list_before_the_messages_hides_nothing(
+    tmp_path: Path, indent: int | None
+) -> None:
+    document = {"steps": [], "messages": CHAT, "data": []}
+    session = load(tmp_path, json.dumps(document, indent=indent).encode())
+    assert events(session) == events(load(tmp_path, json.dumps({"messages": CHAT}).encode()))
+    assert (session.skipped_lines, session.diagnostics) == (0, ())
+
+
+def test_a_file_of_many_sessions_says_which_in_one_line_whatever_its_name(tmp_path: Path) -> None:
+    lines = [{"id": f"c{number}", "messages": [user(f"q{number}")]} for number in range(2)]
+    with pytest.raises(SessionError, match=r"holds 2 sessions; .* c0, c1$") as error:
+        load(tmp_path, *lines, name="a\n\x1b[31m.jsonl")
+    assert str(error.value).isprintable()

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from claude_code_records import assistant, call, events, load, load_or_refusal, result, text, user
+from codex_records import reasoning, said
 from longjudge.sessions import load_sessions
+from longjudge.sessions.formats import CLAUDE_CODE, CODEX, MESSAGE_LISTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from longjudge.sessions.formats.base import SessionFormat
+
 ODD: tuple[object, ...] = (
-    *(None, True, -1, 10**400, 1e300, "", "\ud800\x1b", [], {}, [None], [[]], [{}]),
+    *(None, True, -1, 10**400, -(10**400), 1e300, "", "\ud800\x1b", [], {}, [None], [[]], [{}]),
     *({"type": {}}, [{"type": []}], [{"type": {}, "text": "t"}], {"name": []}),
 )
 
@@ -121,3 +126,32 @@ def test_many_conversations_of_one_id_are_told_apart_at_once(tmp_path: Path) -> 
     assert len({each.id for each in sessions}) == 20_000
     for each in sessions:
         each.close()
+
+
+def _blocks(count: int) -> list[dict[str, object]]:
+    return [text("some words " * 8 + str(number)) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("format_", "make"),
+    [
+        (CLAUDE_CODE, lambda count: user(_blocks(count))),
+        (MESSAGE_LISTS[-1], lambda count: {"role": "user", "content": _blocks(count)}),
+        (CODEX, lambda count: said("user", *[str(number) * 20 for number in range(count)])),
+        (CODEX, lambda count: said("user", "<skill></skill>" * count)),
+        (CODEX, lambda count: reasoning(*[str(number) for number in range(count)])),
+    ],
+    ids=["claude-code", "messages", "codex", "codex-injected", "codex-reasoning"],
+)
+def test_a_record_of_very_many_parts_takes_no_longer_than_it_is_long(
+    format_: SessionFormat, make: Callable[[int], object]
+) -> None:
+    def seconds(count: int) -> float:
+        line = json.dumps(make(count)).encode()
+        begun = time.process_time()
+        assert len(format_.line_events(line)) == 1
+        return time.process_time() - begun
+
+    seconds(100)
+    # Sixteen times as long; were it to grow with the square, 256 times.
+    assert seconds(80_000) < 60 * seconds(5_000)

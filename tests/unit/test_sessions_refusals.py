@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 
 from claude_code_records import load, record, user
 from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions import load_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def lines(*items: object) -> bytes:
@@ -26,7 +24,7 @@ def lines(*items: object) -> bytes:
     [
         (b"", "empty"),
         (b" \n\r\n\x00\x00", "blanks"),
-        (gzip.compress(b"{}"), "gzip.*unpack"),
+        (gzip.compress(b"{}", mtime=0), "gzip.*unpack"),
         (b"\x28\xb5\x2f\xfdxxxx", "zstd.*unpack"),
         (b"PK\x03\x04xxxx", "zip archive.*unpack"),
         (b"SQLite format 3\x00xxxx", "SQLite"),
@@ -92,6 +90,23 @@ def test_unreadable_files_are_named_with_the_systems_words(tmp_path: Path) -> No
         load_session(tmp_path / "gone.jsonl")
     with pytest.raises(SessionError, match="no file name"):
         load_session(tmp_path / "a\x00b")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on a process's memory")
+def test_a_file_that_the_memory_cannot_hold_is_an_error_in_one_line(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "huge.json"
+    path.write_bytes(b"[\n")
+    os.truncate(path, 1 << 30)
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + (64 << 20), hard))
+    try:
+        with pytest.raises(SessionError, match=r"huge\.json: too large for the memory"):
+            load_session(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def test_no_descriptor_stays_open_after_a_refusal(tmp_path: Path) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from array import array
 from typing import TYPE_CHECKING
 
-from longjudge.errors import NotASessionError, SessionError
+from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
 from longjudge.sessions.lines import (
-    BLOCK_BYTES,
+    index_lines,
     open_regular,
     read_line_blocks,
-    read_line_ends,
     unfinished_line,
 )
 from longjudge.sessions.sources import NOT_HELD, FilePart
@@ -52,13 +50,22 @@ class Companions:
     def read(
         self, path: Path, gathering: Gathering, session: SessionRows, first: int
     ) -> list[FilePart]:
-        """Read what belongs to the session at `path`; records are numbered from `first` on."""
+        """Read what belongs to the session at `path`; records are numbered from `first` on.
+
+        Raises:
+            LoadCancelledError: `tell` stopped it.
+        """
         parts: list[FilePart] = []
         for companion in self._format.companions(path, session):
             name = clean_line(companion.name, 100)
+            held = len(self._descriptors)
             try:
                 part = self._read_one(companion, gathering, first)
+            except LoadCancelledError:
+                raise
             except (OSError, SessionError) as error:
+                while len(self._descriptors) > held:
+                    os.close(self._descriptors.pop())
                 fault = error.strerror if isinstance(error, OSError) else str(error)
                 self._notes.add(f"the subagent's file {name} was left out: {fault}", None)
                 continue
@@ -69,14 +76,10 @@ class Companions:
 
     def _read_one(self, path: Path, gathering: Gathering, first: int) -> FilePart | None:
         descriptor, size = open_regular(path)
-        if not size:
-            os.close(descriptor)
-            raise NotASessionError("it is empty")
         self._descriptors.append(descriptor)
-        ends: array[int] = array("Q")
-        with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
-            for _ in read_line_ends(file, size, ends):
-                self._tell()
+        if not size:
+            raise NotASessionError("it is empty")
+        ends = index_lines(descriptor, size, self._tell)
         reading = self._format.companion_reader(path).start(
             gathering,
             self._notes.about(clean_line(path.name, 100)),

@@ -5,10 +5,11 @@ Where several files are read together, each event counts once: in the file that 
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
+
+from longjudge.sessions.lines import read_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,14 +42,5 @@ class Copies:
 def _first_uuid(path: Path) -> bytes | None:
     if path.suffix != ".jsonl":
         return None
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError):
-        return None
-    try:
-        match = _FIRST_UUID.search(os.read(descriptor, _HEAD_BYTES))
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
+    match = _FIRST_UUID.search(read_head(path, _HEAD_BYTES))
     return match[1].lower() if match else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.find import SessionFile
 from longjudge.sessions.formats import codex_files
+from longjudge.sessions.subagents import SUBAGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 PLACES = "Claude Code (~/.claude/projects) and Codex (~/.codex/sessions)"
 
 _NO_SESSIONS = frozenset({"history.jsonl", "journal.jsonl"})
-_SUBAGENT_FOLDER = "subagents"
 
 
 def discover_sessions() -> list[SessionFile]:
@@ -74,7 +74,7 @@ def _files_below(
         for entry in here:
             try:
                 if entry.is_dir():
-                    if entry.name != _SUBAGENT_FOLDER:
+                    if entry.name != SUBAGENTS:
                         pending.append(entry.path)
                 elif wanted(entry.name):
                     facts = entry.stat()

@@ -41,8 +41,8 @@ class Document:
     """Byte spans of the elements, the other entries around them, and what was wrong.
 
     `wrapper` is the name that the array stands under, empty where the array is the document, and
-    None where the document is one object that wraps nothing. `entries` holds the span of each
-    entry around the array, its name included.
+    None where the elements are objects, one behind the other, and nothing is around them.
+    `entries` holds the span of each entry around the array, its name included.
     """
 
     starts: array[int] = field(default_factory=lambda: array("Q"))
@@ -129,6 +129,8 @@ def _wrapped(data: bytes, start: int) -> Document | None:
                 document = Document(wrapper=key)
                 around[key] = "list"
                 position = _walk_array(text, position, document)
+                if not document.starts:
+                    document = None
             else:
                 begin = position
                 value, position = _patient.raw_decode(text, position)
@@ -149,13 +151,29 @@ def _wrapped(data: bytes, start: int) -> Document | None:
             return None
         document.fault = document.fault or "the document is cut or damaged behind its events"
     else:
+        if document is None:
+            return _objects(text, start)
         if _after_space(text, position + 1) < len(text):
             trailing = trailing or TRAILING
-        if document is None:
-            document = Document(array("Q", [start]), array("Q", [position + 1]), wrapper=None)
-        document.fault = document.fault or trailing
+        document.fault = trailing
     document.around = around
     document.entries = entries
+    return document
+
+
+def _objects(text: str, position: int) -> Document:
+    """Objects one behind the other, up to the end or to what is none."""
+    document = Document(wrapper=None)
+    while text[position : position + 1] == "{":
+        try:
+            _, end = _patient.raw_decode(text, position)
+        except DECODE_ERRORS:
+            break
+        document.starts.append(position)
+        document.ends.append(end)
+        position = _after_space(text, end)
+    if position < len(text):
+        document.fault = f"the document is cut or damaged after object {len(document.starts)}"
     return document
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats import codex_files
+from longjudge.sessions.lines import read_head
 from longjudge.sessions.subagents import SUBAGENTS, belongs_to_another
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def find_sessions(paths: Sequence[Path]) -> list[SessionFile]:
     """
     found: dict[tuple[int, int] | str, SessionFile] = {}
     for path in paths:
-        if path.is_dir() and os.access(path, os.R_OK | os.X_OK):
+        if os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK):
             continue
         try:
             facts = path.stat()
@@ -61,7 +62,7 @@ def find_sessions(paths: Sequence[Path]) -> list[SessionFile]:
         found.setdefault((facts.st_dev, facts.st_ino), file)
     seen: set[tuple[int, int]] = set()
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):
             for file, facts in _files_below(path, seen):
                 if _in_sessions_folder(file, path) and belongs_to_another(file):
                     continue
@@ -113,9 +114,5 @@ def _may_hold_session(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix:
         return suffix in _SUFFIXES
-    try:
-        with path.open("rb") as file:
-            start = file.read(64)
-    except OSError:
-        return False
+    start = read_head(path, 64)
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")

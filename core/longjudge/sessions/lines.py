@@ -1,13 +1,14 @@
 r"""The newline index: where each line of a file ends, and the lines again in blocks.
 
-Only `\\n` ends a line. Neither step holds the interpreter for long: each slice is a few MB, and
-between two slices a caller may report progress or stop.
+Only `\\n` ends a line. Neither step holds the interpreter for long: each slice is a few MB, unless
+a line is longer, and between two slices a caller may report progress or stop.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from array import array
 from bisect import bisect_right
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, BinaryIO
@@ -16,11 +17,12 @@ from longjudge.errors import NotASessionError, SessionError
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 BLOCK_BYTES = 1 << 18
+"""About how much of a file is read and decoded at a time."""
+
 _SLICE_BYTES = 4 << 20
 _MAX_SLICE_LINES = 16384
 
@@ -46,6 +48,29 @@ def read_line_ends(file: BinaryIO, size: int, ends: array[int]) -> Iterator[int]
         ends.pop()
     if (ends[-1] if ends else 0) < min(size, position):
         ends.append(size)
+
+
+def index_lines(descriptor: int, size: int, tell: Callable[[], object]) -> array[int]:
+    """The end of every line of an open file; `tell` is called between slices and may raise."""
+    ends: array[int] = array("Q")
+    with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
+        for _ in read_line_ends(file, size, ends):
+            tell()
+    return ends
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """The first bytes of a file, none where it cannot be read; a pipe is not waited for."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.read(descriptor, size)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def read_range(descriptor: int, start: int, end: int) -> bytes:
@@ -88,7 +113,7 @@ def unfinished_line(descriptor: int, size: int, ends: array[int]) -> int | None:
 
 
 def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield (number of the first line, lines without their newline), about 1 MB at a time."""
+    """Yield (number of the first line, lines without their newline), block by block."""
     line, start = 0, 0
     while line < len(ends):
         stop = max(line + 1, bisect_right(ends, start + BLOCK_BYTES, line))

@@ -1,13 +1,12 @@
 """From a path to the sessions in the file.
 
-Loading blocks, so callers run it in a thread. It works in slices of about 1 MB, between which it
-tells its progress and may be stopped, and no step holds the interpreter for a whole JSONL file.
+Loading blocks, so callers run it in a thread. It works in small slices, between which it tells its
+progress and may be stopped, and no step holds the interpreter for a whole JSONL file.
 """
 
 from __future__ import annotations
 
 import os
-from array import array
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -23,9 +22,9 @@ from longjudge.sessions.documents import Document, read_document
 from longjudge.sessions.gather import DistinctNames, Gathering
 from longjudge.sessions.lines import (
     BLOCK_BYTES,
+    index_lines,
     open_regular,
     read_line_blocks,
-    read_line_ends,
     read_range,
     unfinished_line,
 )
@@ -41,6 +40,7 @@ from longjudge.sessions.sources import FilePart, FileSource
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -84,6 +84,10 @@ def load_sessions(
             raise type(error)(f"{name}: {error}") from None
         if isinstance(error, OSError):
             raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
+        if isinstance(error, MemoryError):
+            raise SessionError(
+                f"{name}: too large for the memory of this computer; split it into smaller files"
+            ) from error
         raise
 
 
@@ -105,7 +109,7 @@ def choose_session(sessions: list[Session], wanted: str | None) -> Session:
     Raises:
         SessionError: there are several and none was named, or none has the id.
     """
-    name = sessions[0].name
+    name = clean_line(sessions[0].name)
     fitting = [each for each in sessions if wanted in (None, each.id)]
     if len(fitting) == 1:
         for each in sessions:
@@ -144,7 +148,7 @@ class _FileLoad:
 
     def load(self) -> list[Session]:
         refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, _FIRST_BYTES)))
-        lines = self._line_ends(self._descriptor, self._size)
+        lines = index_lines(self._descriptor, self._size, lambda: self._tell(0))
         document = self._document(lines)
         if document is not None:
             spans, data = document
@@ -154,13 +158,6 @@ class _FileLoad:
             return self._index(format_, spans.starts, spans.ends, spans, data)
         head = self._head(read_line_blocks(self._descriptor, lines))
         return self._index(recognise(head), None, lines, None, b"")
-
-    def _line_ends(self, descriptor: int, size: int) -> array[int]:
-        ends: array[int] = array("Q")
-        with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
-            for _ in read_line_ends(file, size, ends):
-                self._tell(0)
-        return ends
 
     def _document(self, ends: array[int]) -> tuple[Document, bytes] | None:
         """The whole file as one document, where its beginning says that it is one."""

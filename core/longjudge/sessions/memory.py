@@ -25,7 +25,8 @@ def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
     session without events.
 
     Raises:
-        NotASessionError: there are objects, but none of them is an event.
+        NotASessionError: there are objects, but none of them is an event, or some hold more than
+            a message.
     """
     items = list(events)
     records = [event_json(event) for event in items]
@@ -37,6 +38,10 @@ def session_from_events(events: Iterable[Mapping[str, object]]) -> Session:
     reading.read(records, 0)
     reading.finish()
     rows = gathering.session()
+    if len(gathering) > len(rows):
+        raise NotASessionError(
+            "whole conversations stand among the messages; judge each of them by itself"
+        )
     if records and not len(rows):
         raise NotASessionError(f"no event among {len(records)} objects; give each a kind and text")
     index, facts = rows.finish(), rows.facts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 from itertools import accumulate
@@ -19,7 +19,7 @@ from longjudge.errors import SessionError
 from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 RENDERING_VERSION = "1"
@@ -82,6 +82,14 @@ class Event:
     def text(self) -> str:
         """What the judge reads of the event: no ids, no times. `chars` counts this text."""
         return f"{self.header}\n{self.body}" if self.body else self.header
+
+
+def lengthen(events: list[Event], more: Mapping[int, Sequence[str]]) -> list[Event]:
+    """The events, with further texts below the bodies of those at some positions."""
+    for position, texts in more.items():
+        event = events[position]
+        events[position] = replace(event, body="\n".join([event.body, *texts]))
+    return events
 
 
 def text_digest(text: str) -> bytes:
@@ -151,6 +159,14 @@ class SessionFacts:
     title: str | None = None
     started: str | None = None
     ended: str | None = None
+
+    def learn(self, event: Event) -> None:
+        """Take the time of an event, and the title from the first message of the user."""
+        if event.timestamp:
+            self.started = self.started or event.timestamp
+            self.ended = event.timestamp
+        if self.title is None and event.kind is EventKind.USER_MESSAGE:
+            self.title = event.body[:400]
 
 
 class Source(Protocol):
@@ -342,8 +358,8 @@ class Session:
 
     def _changed(self, number: int) -> SessionError:
         return SessionError(
-            f"{self.name}: the file changed while it was open (event {number} is not what was"
-            " indexed); open it again"
+            f"{clean_line(self.name)}: the file changed while it was open (event {number} is not"
+            " what was indexed); open it again"
         )
 
     def describe(self) -> dict[str, str | int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from longjudge.sessions.model import DIGEST_BYTES, Severity, tokens_of
 from longjudge.sessions.records import (
@@ -18,7 +18,7 @@ from longjudge.sessions.records import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longjudge.sessions.formats.base import Format, RecordKeeper
+    from longjudge.sessions.keeper import RecordKeeper
     from longjudge.sessions.model import Event, EventKind
     from longjudge.sessions.notes import Notes
 
@@ -28,12 +28,28 @@ _MAX_HEADS = 1024
 SKIPPED = "records without text, tool, input or output"
 
 
+class RecordFormat(Protocol[R]):
+    """What a pass asks of a format."""
+
+    def decode(self, line: bytes) -> R:
+        """Decode a sound record quickly; raise ValueError for anything else."""
+        ...
+
+    def convert(self, value: dict[str, object]) -> R:
+        """Make a record of any JSON object, leaving out what does not fit."""
+        ...
+
+    def record_events(self, record: R) -> list[Event]:
+        """The events of a record, in order."""
+        ...
+
+
 class RecordReading(Generic[R]):
     """Reads records in order into rows, and counts what it had to skip and the events it kept."""
 
     def __init__(
         self,
-        format_: Format[R],
+        format_: RecordFormat[R],
         keeper: RecordKeeper[R],
         notes: Notes,
         base: int,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 
 from longjudge.sessions.beside import FilesBySession
+from longjudge.sessions.lines import read_head
 
 SUBAGENTS = "subagents"
 
@@ -39,11 +41,20 @@ def belongs_to_another(path: Path) -> bool:
     for folder in path.parents[: _NESTED + 1]:
         if folder.name == SUBAGENTS:
             session_folder = folder.parent
-            return session_folder.with_name(f"{session_folder.name}.jsonl").is_file()
+            return _holds_something(session_folder.parent / f"{session_folder.name}.jsonl")
     session_id = _session_of(path)
     if not session_id or "/" in session_id or "\\" in session_id:
         return False
-    return path.with_name(f"{session_id}.jsonl").is_file()
+    return _holds_something(path.parent / f"{session_id}.jsonl")
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether a session's file is there, and not empty: an empty one has no threads."""
+    try:
+        facts = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_size > 0
 
 
 def _below(folder: Path, depth: int) -> list[Path]:
@@ -69,16 +80,7 @@ def _agent_files(folder: Path) -> list[Path]:
 
 def _session_of(path: Path) -> str | None:
     """The session that a subagent's file names in its first records."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        match = _SESSION_OF.search(os.read(descriptor, _HEAD_BYTES))
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
+    match = _SESSION_OF.search(read_head(path, _HEAD_BYTES))
     return match[1].decode("utf-8", "replace") if match else None
 
 

@@ -10,9 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats.base import Format, KeeperReader, RecordKeeper
+from longjudge.sessions.formats.base import Format, KeeperReader
 from longjudge.sessions.formats.claude_records import ClaudeRecord, convert, decode
-from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.formats.claude_threads import (
+    LoneSubagent,
+    WholeSession,
+    companion_keeper,
+)
+from longjudge.sessions.model import Event, EventKind, lengthen
 from longjudge.sessions.render import render_block, render_content, render_input, render_value
 from longjudge.sessions.subagents import subagent_files
 from longjudge.sessions.values import bool_or_none, is_object, text_or_none
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
     from longjudge.sessions.formats.base import SessionReader
     from longjudge.sessions.gather import SessionRows
+    from longjudge.sessions.keeper import RecordKeeper
 
 _REDACTED = "[redacted]"
 _NO_RESPONSE = "No response requested."
@@ -108,8 +114,6 @@ class ClaudeCode(Format[ClaudeRecord]):
 
     def keepers(self) -> Sequence[type[RecordKeeper[ClaudeRecord]]]:
         """A whole session; where nothing of it is on the main thread, a subagent's own file."""
-        from longjudge.sessions.formats.claude_threads import LoneSubagent, WholeSession
-
         return (WholeSession, LoneSubagent)
 
     def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
@@ -118,8 +122,6 @@ class ClaudeCode(Format[ClaudeRecord]):
 
     def companion_reader(self, path: Path) -> SessionReader:
         """One subagent's file, read into the session that started it."""
-        from longjudge.sessions.formats.claude_threads import companion_keeper
-
         return KeeperReader(self, companion_keeper(path))
 
 
@@ -182,6 +184,7 @@ def _user_events(record: ClaudeRecord) -> list[Event]:
     if isinstance(content, str):
         return [Event(_user_kind(content, system), render_content(content), timestamp=timestamp)]
     events: list[Event] = []
+    more: dict[int, list[str]] = {}
     for block in content:
         if block.get("type") == "tool_result":
             # Beside results, text is what the program adds, before them as behind.
@@ -196,9 +199,10 @@ def _user_events(record: ClaudeRecord) -> list[Event]:
         kind = _user_kind(body, system)
         # Text and images of one prompt are one message, however many blocks it was sent in.
         if events and events[-1].kind is kind:
-            body = f"{events.pop().body}\n{body}"
-        events.append(Event(kind, body, timestamp=timestamp))
-    return events
+            more.setdefault(len(events) - 1, []).append(body)
+        else:
+            events.append(Event(kind, body, timestamp=timestamp))
+    return lengthen(events, more)
 
 
 def _bare_event(record: ClaudeRecord, name: str) -> Event:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from longjudge.sessions.formats.base import RecordKeeper
 from longjudge.sessions.formats.claude_records import AgentOfResult, ClaudeRecord
 from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.keeper import RecordKeeper
 from longjudge.sessions.model import EventKind, Severity
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.sessions.values import is_object, text_or_none

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from longjudge.sessions.formats.base import RecordKeeper, SessionReader
+    from longjudge.sessions.formats.base import SessionReader
     from longjudge.sessions.gather import SessionRows
+    from longjudge.sessions.keeper import RecordKeeper
 
 _TYPES = frozenset(
     {

@@ -12,8 +12,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.beside import FilesBySession
+from longjudge.sessions.lines import read_head
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _META = re.compile(rb'"type"\s*:\s*"session_meta"')
@@ -42,28 +44,20 @@ def belongs_to_another(path: Path) -> bool:
     """Whether a file is a subagent's whose session lies beside it and holds it as a thread."""
     if not path.name.startswith("rollout-") or path.suffix != ".jsonl":
         return False
-    parent = head_of(path)[1]
-    if not parent:
+    # Files that name each other in a ring have no session that holds them.
+    seen = {path}
+    starter = _starter_of(path)
+    if starter is None:
         return False
-    try:
-        changed = os.stat(path.parent).st_mtime_ns
-    except OSError:
-        return False
-    return parent in _endings(path.parent, changed, len(parent))
+    while starter is not None and starter not in seen:
+        seen.add(starter)
+        starter = _starter_of(starter)
+    return starter is None
 
 
 def head_of(path: Path) -> tuple[str | None, str | None]:
     """The session's id that a rollout names first, and the session that started it."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return None, None
-    try:
-        head = os.read(descriptor, _HEAD_BYTES).partition(b"\n")[0]
-    except OSError:
-        return None, None
-    finally:
-        os.close(descriptor)
+    head = read_head(path, _HEAD_BYTES).partition(b"\n")[0]
     if not _META.search(head):
         return None, None
     id_, parent = _ID.search(head), _PARENT.search(head)
@@ -81,14 +75,27 @@ def _parent_and_id(path: Path) -> tuple[str, str] | None:
 _rollouts = FilesBySession(lambda name: name.endswith(".jsonl"), _parent_and_id)
 
 
-@lru_cache(maxsize=8)
-def _endings(folder: Path, changed: int, length: int) -> frozenset[str]:
-    """What the names in a folder end with: their session's id, if it has this length."""
-    return frozenset(name.removesuffix(".jsonl")[-length:] for name in _names(folder))
-
-
-def _names(folder: Path) -> list[str]:
+def _starter_of(path: Path) -> Path | None:
+    """The file beside a subagent's of the session that started it."""
+    id_ = head_of(path)[1]
+    if not id_:
+        return None
     try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(".jsonl"))
+        changed = os.stat(path.parent).st_mtime_ns
     except OSError:
-        return []
+        return None
+    named = _by_ending(path.parent, changed, len(id_)).get(id_, ())
+    return next((file for name in named if head_of(file := path.parent / name)[0] == id_), None)
+
+
+@lru_cache(maxsize=8)
+def _by_ending(folder: Path, changed: int, length: int) -> Mapping[str, Sequence[str]]:
+    """The names in a folder by what they end with: their session's id, if it has this length."""
+    found: dict[str, list[str]] = {}
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".jsonl"))
+    except OSError:
+        return found
+    for name in names:
+        found.setdefault(name.removesuffix(".jsonl")[-length:], []).append(name)
+    return found

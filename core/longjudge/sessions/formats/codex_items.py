@@ -9,7 +9,7 @@ from longjudge.sessions.formats.codex_records import (
     split_injected,
     text_blocks,
 )
-from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.model import Event, EventKind, lengthen
 from longjudge.sessions.render import media_placeholder, render_input, render_value
 from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
 
@@ -49,15 +49,17 @@ def said(kind: EventKind, text: str, time: str | None) -> list[Event]:
 def user_events(blocks: list[str], time: str | None) -> list[Event]:
     """A message under the user's name: what the program put before it is no user's."""
     events: list[Event] = []
+    more: dict[int, list[str]] = {}
     for block in blocks:
         injected, own = split_injected(block)
         for kind, text in ((EventKind.SYSTEM, injected), (EventKind.USER_MESSAGE, own)):
             if not text.strip():
                 continue
             if events and events[-1].kind is kind:
-                text = f"{events.pop().body}\n{text}"
-            events.append(Event(kind, text, timestamp=time))
-    return events
+                more.setdefault(len(events) - 1, []).append(text)
+            else:
+                events.append(Event(kind, text, timestamp=time))
+    return lengthen(events, more)
 
 
 def call(tool: str | None, body: str, id_: str | None, time: str | None) -> Event:
@@ -97,13 +99,11 @@ def mcp_tool(server: object, tool: object) -> str:
 
 def reasoning_parts(item: Item) -> list[str]:
     """What a reasoning item says in plain words; the encrypted rest says nothing to a reader."""
-    parts: list[str] = []
+    parts: dict[str, None] = {}
     for key in ("summary", "summary_text", "content", "raw_content"):
-        value = item.get(key)
-        for part in text_blocks(value) if value is not None else ():
-            if part not in parts:
-                parts.append(part)
-    return parts
+        if (value := item.get(key)) is not None:
+            parts.update(dict.fromkeys(text_blocks(value)))
+    return list(parts)
 
 
 def _message_events(item: Item, time: str | None) -> list[Event]:

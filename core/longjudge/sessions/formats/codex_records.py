@@ -134,22 +134,21 @@ def split_injected(text: str) -> tuple[str, str]:
     """What the program put before a prompt, and the prompt itself."""
     start = 0
     while True:
-        rest = text[start:]
-        if opening := _OPENING.match(rest):
+        if opening := _OPENING.match(text, start):
             tag = opening[1]
             if tag.lower().replace("_", "").replace("-", "") not in _INJECTED:
                 break
-            end = rest.find(f"</{tag}", opening.end())
-        elif _AGENTS_FILE.match(rest):
-            end = rest.find("</INSTRUCTIONS>")
+            end = text.find(f"</{tag}", opening.end())
+        elif _AGENTS_FILE.match(text, start):
+            end = text.find("</INSTRUCTIONS>", start)
         else:
             break
-        end = rest.find(">", end) if end >= 0 else -1
+        end = text.find(">", end) if end >= 0 else -1
         if end < 0:
             return text, ""
-        start += end + 1
+        start = end + 1
     marker = _REQUEST.search(text, start)
-    if marker and (not text[start : marker.start()].strip() or _HEADING.match(text[start:])):
+    if marker and (not text[start : marker.start()].strip() or _HEADING.match(text, start)):
         return text[: marker.start()].strip(), text[marker.end() :].strip()
     return (text[:start].strip(), text[start:].strip()) if start else ("", text)
 

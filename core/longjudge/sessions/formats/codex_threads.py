@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from array import array
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats.base import RecordKeeper
 from longjudge.sessions.formats.codex_files import head_of
 from longjudge.sessions.formats.codex_records import CodexRecord, arguments_of
 from longjudge.sessions.formats.codex_survey import Survey, level_of
 from longjudge.sessions.gather import MAIN_THREAD
-from longjudge.sessions.lines import open_regular, read_line_blocks, read_line_ends
+from longjudge.sessions.keeper import RecordKeeper
+from longjudge.sessions.lines import index_lines, open_regular, read_line_blocks
 from longjudge.sessions.model import EventKind, Severity
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
@@ -87,7 +86,7 @@ class CodexKeeper(RecordKeeper[CodexRecord]):
         rows = self.session.thread(self._thread)
         self._note_agents(record, event, len(rows))
         if self._thread == MAIN_THREAD:
-            self._take_facts(event)
+            self.facts.learn(event)
         return rows
 
     def pass_over(self, record: CodexRecord, line: int) -> bool:
@@ -119,14 +118,6 @@ class CodexKeeper(RecordKeeper[CodexRecord]):
             return True
         self._seen.add(key)
         return False
-
-    def _take_facts(self, event: Event) -> None:
-        facts = self.facts
-        if event.timestamp:
-            facts.started = facts.started or event.timestamp
-            facts.ended = event.timestamp
-        if facts.title is None and event.kind is EventKind.USER_MESSAGE:
-            facts.title = event.body[:400]
 
     def _note_agents(self, record: CodexRecord, event: Event, row: int) -> None:
         """Remember what may have started a subagent, and what a subagent was asked."""
@@ -199,13 +190,15 @@ def thread_name(agent: str) -> str:
 
 
 def survey_file(path: Path, survey: Survey) -> None:
-    """Read a subagent's file once ahead; one that cannot be read is met again and told then."""
+    """Read a subagent's file once ahead.
+
+    Raises:
+        OSError: it cannot be read.
+        SessionError: it is no file.
+    """
     descriptor, size = open_regular(path)
     try:
-        ends: array[int] = array("Q")
-        with open(descriptor, "rb", closefd=False) as file:
-            for _ in read_line_ends(file, size, ends):
-                pass
+        ends = index_lines(descriptor, size, lambda: None)
         for first, lines in read_line_blocks(descriptor, ends):
             survey.read(lines, first)
     finally:

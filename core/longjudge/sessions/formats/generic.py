@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions.formats.base import Format, RecordKeeper
+from longjudge.sessions.formats.base import Format
 from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.keeper import RecordKeeper
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_input, render_value
 from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
@@ -175,11 +176,7 @@ class AllEvents(RecordKeeper[Record]):
         facts = self.facts
         if facts.id is None and (key := _first(record, _SESSION_KEYS)):
             facts.id = render_value(record[key])
-        if event.timestamp:
-            facts.started = facts.started or event.timestamp
-            facts.ended = event.timestamp
-        if facts.title is None and event.kind is EventKind.USER_MESSAGE:
-            facts.title = event.body[:400]
+        facts.learn(event)
         agent = text_or_none(record.get(_first(record, _AGENT_KEYS) or ""))
         if agent is None or agent == MAIN_THREAD:
             if self._first_agent is None and (agent or event.kind not in _NOT_ACTING):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.sessions.formats.text_calls import TextCall, read_text_result, split_text_calls
-from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.model import Event, EventKind, lengthen
 from longjudge.sessions.render import (
     media_placeholder,
     render_block,
@@ -105,7 +105,7 @@ def time_of(message: Mapping[str, object]) -> str | None:
             return render_value(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
             # A whole number may be too large to divide.
-            value = min(value, 1000 * _LAST_SECOND)
+            value = max(0, min(value, 1000 * _LAST_SECOND))
             seconds = value / 1000 if value > _MILLISECONDS else float(value)
             if 0 < seconds < _LAST_SECOND:
                 moment = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
@@ -163,6 +163,7 @@ def _content_events(
         return _text_events(render_content(content), message, kind, time, after_call)
     blocks = content if is_array(content) else [content] if content is not None else []
     events: list[Event] = []
+    more: dict[int, list[str]] = {}
     joins = False
     for block in blocks:
         type_ = block.get("type") if is_object(block) else None
@@ -176,9 +177,11 @@ def _content_events(
             continue
         # The texts and images of one message are one event, however many blocks they came in.
         if joins:
-            body = f"{events.pop().body}\n{body}"
-        events.append(Event(kind, body, timestamp=time))
+            more.setdefault(len(events) - 1, []).append(body)
+        else:
+            events.append(Event(kind, body, timestamp=time))
         joins = True
+    events = lengthen(events, more)
     if len(events) == 1 and events[0].kind is kind:
         return _text_events(events[0].body, message, kind, time, after_call)
     return events

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from longjudge.sessions.formats.base import Format, RecordKeeper
+from longjudge.sessions.formats.base import Format
 from longjudge.sessions.formats.conversations import (
     RESPONSE_KEYS,
     SYSTEM_KEYS,
@@ -32,6 +32,7 @@ from longjudge.sessions.formats.message_events import (
     message_events,
     time_of,
 )
+from longjudge.sessions.keeper import RecordKeeper
 from longjudge.sessions.model import Event, EventKind, Severity
 from longjudge.sessions.records import parse_line, wrap_array
 from longjudge.sessions.render import render_value
@@ -171,12 +172,7 @@ class Conversations(RecordKeeper[MessageRecord]):
             rows = self.session
             if not position:
                 self._take_id(rows, record.value, _SESSION_KEYS)
-        facts = rows.facts
-        if event.timestamp:
-            facts.started = facts.started or event.timestamp
-            facts.ended = event.timestamp
-        if facts.title is None and event.kind is EventKind.USER_MESSAGE:
-            facts.title = event.body[:400]
+        rows.facts.learn(event)
         return rows.thread()
 
     def pass_over(self, record: MessageRecord, line: int) -> bool:
