@@ -254,9 +254,13 @@ def parse_configuration(text: str, path: Path) -> Configuration:
         fields = parse_toml(text, origin)
     except TomlError as error:
         raise ConfigurationError(str(error)) from error
-    for key in _secrets(fields):
-        line = line_of(text, key)
-        raise ConfigurationError(f"{clean_line(origin)}:{line}: {_shown(key)}: {_NO_KEY_HERE}")
+    try:
+        secret = next(_secrets(fields), None)
+    except RecursionError as error:
+        raise ConfigurationError(f"{clean_line(origin)}: nested too deeply; flatten it") from error
+    if secret is not None:
+        line = line_of(text, secret)
+        raise ConfigurationError(f"{clean_line(origin)}:{line}: {_shown(secret)}: {_NO_KEY_HERE}")
     try:
         return Configuration.model_validate(fields, context=path.parent.absolute())
     except ValidationError as error:
@@ -283,6 +287,8 @@ def choose(
     """
     if chunk_chars is not None and chunk_tokens is not None:
         raise UsageError("--chunk-chars and --chunk-tokens exclude each other; use one of them")
+    if rubric is not None and not rubric:
+        raise UsageError("--rubric is empty; name a rubric or a TOML file, or leave it out")
     if chunk_chars is None and chunk_tokens is None:
         chunk_chars, chunk_tokens = config.chunk_chars, config.chunk_tokens
     settings = Settings(

@@ -211,7 +211,8 @@ def _rubric_files(folders: Sequence[Path], wrong: list[str]) -> list[Path]:
     files: dict[Path, Path] = {}
     for place in folders:
         found = [place]
-        if place.is_dir():
+        # What the path itself makes impossible is said when the file is read.
+        if os.path.isdir(place):
             try:
                 found = sorted(one for one in place.iterdir() if one.suffix == ".toml")
             except OSError as error:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import sys
+from typing import TYPE_CHECKING, cast
 
 from longjudge.text import clean_line, without_surrogates
 
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+
 MESSAGE_CHARS = 2_000
+_ESCAPED = "longjudge-escaped"
 
 
 def tell(message: str) -> None:
@@ -34,6 +40,25 @@ def progress_is_live() -> bool:
 def can_print() -> bool:
     """Whether there is a standard output at all."""
     return sys.stdout is not None  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def print_in_any_encoding() -> None:
+    """Let standard output take every character: one outside its encoding is escaped as in JSON.
+
+    What was paid for is printed whatever the terminal or the locale can show, and JSON stays JSON.
+    """
+    codecs.register_error(_ESCAPED, _escape)
+    # A stream that somebody put in its place may encode nothing.
+    with contextlib.suppress(AttributeError):
+        cast("TextIOWrapper", sys.stdout).reconfigure(errors=_ESCAPED)
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    escapes = (f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    return "".join(escapes), error.end
 
 
 def let_go_of_lost_streams() -> None:

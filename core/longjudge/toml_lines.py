@@ -8,6 +8,7 @@ key begins on the line after the longest beginning that lacks it.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from difflib import get_close_matches
@@ -27,6 +28,11 @@ MAX_TOML_BYTES = 100_000
 
 _SEARCH_CHARS = 3_000_000
 """Parsed at most in search of a line: a few seconds at worst, for a file made to be slow."""
+
+_DEEP_KEY = re.compile(
+    r"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){200}"""
+)
+"""A dotted key of so many parts that the parser takes minutes for it."""
 
 _FAULTS = {
     "missing": "missing; add it",
@@ -93,6 +99,9 @@ def parse_toml(text: str, origin: str) -> dict[str, object]:
         TomlError: names the line.
     """
     where = clean_line(origin)
+    if deep := _DEEP_KEY.search(text):
+        line = text.count("\n", 0, deep.start()) + 1
+        raise TomlError(f"{where}:{line}: nested too deeply; flatten it")
     try:
         return tomllib.loads(text)
     except RecursionError as error:
@@ -101,6 +110,10 @@ def parse_toml(text: str, origin: str) -> dict[str, object]:
         said, _, place = str(error).rpartition(" (at ")
         line = _line_said(place) or _unfinished(text)
         raise TomlError(f"{where}:{line}: not valid TOML: {clean_line(said)}; mend it") from error
+    except ValueError as error:
+        # Python makes no number of thousands of digits, and the parser lets its error through.
+        line = _unfinished(text)
+        raise TomlError(f"{where}:{line}: a number has too many digits; shorten it") from error
 
 
 def _line_said(place: str) -> int | None:
@@ -110,7 +123,7 @@ def _line_said(place: str) -> int | None:
 
 
 def _unfinished(text: str) -> int:
-    """The line on which begins what the end of the document cuts off."""
+    """The line on which begins what the end of the document cuts off, or what cannot be read."""
     lines = text.split("\n")
     left = _SEARCH_CHARS
     for count in range(len(lines) - 1, 0, -1):
@@ -156,7 +169,7 @@ def line_of(text: str, key: Key) -> int | None:
 def _try(text: str) -> dict[str, object] | None:
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 

@@ -12,8 +12,9 @@ import pytest
 
 import server as api
 from longjudge.errors import CredentialError, UsageError
-from longjudge.judges.anthropic import AnthropicJudge, has_credential
+from longjudge.judges.anthropic import AnthropicJudge
 from longjudge.judges.base import Again, Answer, AskError, Question, QuestionEvent, Stop
+from longjudge.judges.make import missing_credential
 from longjudge.judges.reply import read_reply, reply_schema
 from longjudge.prices import Usage
 from longjudge.rubric import load_rubric
@@ -296,9 +297,14 @@ async def test_two_judges_one_after_the_other_do_not_disturb_each_other(connect)
 
 
 async def test_without_any_credential_it_says_what_to_set():
-    assert not await has_credential()
+    assert missing_credential(None) == "ANTHROPIC_API_KEY is not set"
     with pytest.raises(CredentialError, match=r"ANTHROPIC_API_KEY.*--model offline"):
         await AnthropicJudge("claude-haiku-5-5").prepare()
+
+
+def test_a_home_folder_that_cannot_be_looked_into_holds_no_credential(monkeypatch):
+    monkeypatch.setenv("HOME", f"/{'a' * 300}")
+    assert missing_credential(None) == "ANTHROPIC_API_KEY is not set"
 
 
 @pytest.mark.parametrize("key", [" ", "\n", f"{KEY}\n", f" {KEY}", "sk test", "sk-ключ", "sk\x7f"])
@@ -316,7 +322,7 @@ async def test_a_token_is_a_credential_and_an_empty_key_is_none(monkeypatch, con
         judge = connect(server)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "")
         monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-1")
-        assert await has_credential()
+        assert missing_credential(None) is None
         await ask(judge)
     assert server.requests[0].headers["authorization"] == "Bearer token-1"
 
@@ -326,7 +332,7 @@ async def test_a_custom_header_can_carry_the_credential(monkeypatch, connect):
         judge = connect(server)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Api-Key: from-a-header")
-        assert await has_credential()
+        assert missing_credential(None) is None
         await ask(judge)
     assert server.requests[0].headers["x-api-key"] == "from-a-header"
 
@@ -348,7 +354,7 @@ async def test_a_profile_on_disk_gives_credential_and_address():
     folder = Path.home() / ".config" / "anthropic"
     with MessagesServer() as server:
         write_profile(folder, server.base_url)
-        assert await has_credential()
+        assert missing_credential(None) is None
         judge = AnthropicJudge("claude-haiku-5-5")
         assert judge.endpoint == server.base_url
         await ask(judge)
@@ -357,7 +363,7 @@ async def test_a_profile_on_disk_gives_credential_and_address():
 
 async def test_a_named_profile_that_does_not_exist_is_named(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_PROFILE", "work")
-    assert await has_credential()
+    assert missing_credential(None) is None
     with pytest.raises(CredentialError, match="work"):
         await AnthropicJudge("claude-haiku-5-5").prepare()
 
@@ -397,11 +403,12 @@ def test_the_sdk_is_not_imported_before_it_is_needed():
     code = """
 import asyncio, sys
 from longjudge.errors import CredentialError
-from longjudge.judges.anthropic import AnthropicJudge, has_credential
+from longjudge.judges.anthropic import AnthropicJudge
+from longjudge.judges.make import missing_credential
 judge = AnthropicJudge("claude-haiku-5-5")
 judge.endpoint, judge.parameters
 async def main():
-    assert not await has_credential()
+    assert missing_credential(None)
     try:
         await judge.prepare()
     except CredentialError:

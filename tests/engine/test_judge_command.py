@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import server as api
+from longjudge.cli.main import run as longjudge
+from longjudge.cli.preview import Preview
 from longjudge.paths import sample_sessions
 from server import FOREVER, MessagesServer
 from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
@@ -290,7 +292,9 @@ def test_a_folder_passes_over_what_is_no_session_and_an_empty_one_is_an_error(
         (["chunks", "x", "--chunk-tokens", "900", "--chunk-chars", "900"], "exclude each other"),
         (["results", "--aggregate"], "--aggregate is not built yet"),
         (["results", "--format", "junit"], "--format junit is not built yet"),
-        (["holds", "--sweep"], "`holds` is not built yet"),
+        (["holds", "--sweep"], "`holds` is not built yet; `longjudge --help` lists what is"),
+        (["cache"], "`cache` needs a command; use stats, prune or why PATH"),
+        (["judge", "x", "--rubric", ""], "--rubric is empty"),
         (["judge", "x", "--chunk-chars", "3"], "out of range"),
         (["judge", "x", "--concurrency", "0"], "out of range"),
         (["judge", "x", "--time-limit", "0"], "out of range"),
@@ -446,6 +450,49 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_2(
         code, _, err = shell(f'"$PY" -m longjudge {command} {session_file} {stdout}')
         assert code == 2
         assert "standard output" in err.splitlines()[-1]
+
+
+def test_a_file_that_is_cut_short_once_it_is_open_is_one_line_and_the_others_are_judged(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    first = write_session(tmp_path / "a.jsonl", COUNT + 1)
+    second = write_session(tmp_path / "b.jsonl", COUNT)
+    look = Preview.of
+
+    async def cut_short(session, *arguments, **options):
+        if session.name == str(first):
+            os.truncate(first, 10)
+        return await look(session, *arguments, **options)
+
+    monkeypatch.setattr(Preview, "of", cut_short)
+    code = longjudge(["judge", str(first), str(second), "--model", "offline", "--json"])
+    said = capsys.readouterr()
+    assert code == 2
+    assert [json.loads(line)["session"]["path"] for line in said.out.splitlines()] == [str(second)]
+    [line] = [line for line in said.err.splitlines() if line.startswith("longjudge: ")]
+    assert str(first) in line
+
+
+def test_what_the_encoding_of_the_output_lacks_is_escaped_and_ends_nothing(
+    tmp_path: Path,
+) -> None:
+    def judge(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "longjudge", "judge", "--model", "offline", *words],
+            env=dict(os.environ) | {"PYTHONIOENCODING": "latin-1"},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode("latin-1")
+
+    text = judge(LONG_SAMPLE)
+    assert "so I left the layout a\\u2026" in text
+    assert "16 calls, 0 parts from the store" in text
+    events = [{"kind": "user_message", "text": "naïve … 🎈"}, {"kind": "tool_call", "tool": "Bash"}]
+    (tmp_path / "s.json").write_text(json.dumps(events), encoding="utf-8")
+    out = judge(str(tmp_path / "s.json"), "--json")
+    assert json.loads(out)["session"]["title"] == "naïve … 🎈"
 
 
 def test_a_file_name_that_is_no_text_is_a_session_like_any_other(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -173,3 +174,21 @@ def test_a_rubric_of_the_configuration_is_judged_by_under_its_name(
     code, out, _ = longjudge("judge", session, "--model", "offline", "--rubric", "mine", "--json")
     assert code == 0
     assert json.loads(out[0])["rubric"]["name"] == "mine"
+
+
+def test_a_file_name_that_is_no_text_is_listed_as_json(longjudge, folder: Path) -> None:
+    (folder / os.fsdecode(b"n\xff.toml")).write_text(ONE)
+    code, out, err = longjudge("rubrics", "list", "--json")
+    assert (code, err) == (0, [])
+    assert json.loads(out[1])["from"] == str(folder / "n\ufffd.toml")
+
+
+def test_a_folder_whose_name_is_too_long_for_any_is_said(
+    longjudge, folder: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("LONGJUDGE_CONFIG", str(folder.parent / "long.toml"))
+    (folder.parent / "long.toml").write_text(f'rubrics = ["{"a" * 300}"]')
+    code, out, err = longjudge("rubrics", "list")
+    assert (code, len(out), len(err)) == (2, 1, 1)
+    assert "File name too long" in err[0] or "aaa…" in err[0]
+    assert longjudge("rubrics", "show", "chunks")[0] == 0

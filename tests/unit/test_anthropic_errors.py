@@ -257,3 +257,12 @@ def test_a_proxy_in_front_of_this_computer_is_named(monkeypatch, endpoint, varia
         monkeypatch.setenv(name, value)
     message = to_ask_error(connection_error(OSError("refused")), endpoint).message
     assert ("NO_PROXY" in message) == hint
+
+
+def test_a_type_of_error_is_a_servers_words_like_any_other():
+    kind = f"sk-secret-1 \x1b[31m\n{'x' * 5_000}"
+    error = to_ask_error(status_error(413, "no", kind=kind), ENDPOINT, ("sk-secret-1",))
+    assert "sk-secret-1" not in error.message
+    assert error.message.isprintable()
+    assert len(error.message) < 500
+    assert error.message.endswith("; use a smaller chunk size")

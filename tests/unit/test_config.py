@@ -298,3 +298,14 @@ def test_a_price_that_was_set_beats_the_table_and_the_cache_costs_as_input_unles
     assert cost_usd("my-own-model", usage, Price(1, 10)) == 28.0
     assert cost_usd("claude-haiku-5-5", usage, Price(1, 10, 0.1, 2)) == pytest.approx(29.3)
     assert cost_usd("my-own-model", usage, Price(0, 0)) == 0.0
+
+
+def test_tables_nested_too_deeply_are_one_line() -> None:
+    dotted = ".".join("x" * 190)
+    text = f"a = {(f'{{ {dotted} = ' * 20)}1{' }' * 20}"
+    assert fault(text).endswith(f"{HERE.name}: nested too deeply; flatten it")
+
+
+def test_an_empty_rubric_is_refused() -> None:
+    with pytest.raises(UsageError, match="--rubric is empty; name a rubric"):
+        choose(Configuration(), rubric="")

@@ -152,6 +152,7 @@ UNPARSABLE = [
     ("note an object", of_a('[{"event": 3, "quote": "q", "note": {"x": 1}}]')),
     ("quote a list", of_a('[{"event": 3, "quote": ["q"], "note": "n"}]')),
     ("a finding that says nothing", of_a('[{"event": 3, "quote": "", "note": " "}]')),
+    ("a criterion whose name holds a line end", CLEAN[:-2] + ', "x\\ny": 3}}'),
     ("a second verdict beside", CLEAN[:-1] + ', "problem": true}'),
     ("a second verdict in capitals", of_a("[]", "false", ', "Problem": true')),
     ("a key twice", of_a("[]", "true", ', "problem": false')),

@@ -123,3 +123,29 @@ def test_a_mark_of_the_encoding_before_the_text_is_no_fault(tmp_path: Path) -> N
     path = tmp_path / "marked.toml"
     path.write_bytes(b"\xef\xbb\xbfmodel = 1\n")
     assert parse_toml(read_toml(path), str(path)) == {"model": 1}
+
+
+@pytest.mark.parametrize("before", ["", "# one\n[table]\nb = 2\n"])
+def test_a_number_that_python_does_not_read_is_a_fault_with_its_line(before: str) -> None:
+    text = f"{before}a = {'1' * 5000}\nc = 3\n"
+    with pytest.raises(TomlError) as caught:
+        parse_toml(text, "mine.toml")
+    line = before.count("\n") + 1
+    assert str(caught.value) == f"mine.toml:{line}: a number has too many digits; shorten it"
+
+
+@pytest.mark.parametrize("part", ["a", "'a b'", '"a \\" b"'])
+@pytest.mark.parametrize("between", [".", " . "])
+@pytest.mark.parametrize("shape", ["{} = 1", "[{}]", "t = {{ {} = 1 }}"])
+def test_a_key_of_thousands_of_parts_is_refused_at_once(part, between: str, shape: str) -> None:
+    text = "\n" + shape.format(between.join([part] * 9_000)) + "\n"
+    started = time.monotonic()
+    with pytest.raises(TomlError) as caught:
+        parse_toml(text, "deep.toml")
+    assert str(caught.value) == "deep.toml:2: nested too deeply; flatten it"
+    assert time.monotonic() - started < 2
+
+
+def test_a_long_text_is_no_deep_key() -> None:
+    text = "..".join("a" * 50 for _ in range(900)) + " www.a.b.example 1.2.3 " + "-. " * 150
+    assert parse_toml(f'a = """{text}"""', "long.toml") == {"a": text}

@@ -157,7 +157,9 @@ def _say_pruned(
     elif problem is None:
         click.echo(f"deleted {verdicts}, freed {_size(freed)}")
     else:
-        click.echo(f"deleted {verdicts}; the file keeps its size ({problem}), a later prune frees")
+        click.echo(
+            f"deleted {verdicts}; the file keeps its size ({problem}); a later prune frees it"
+        )
 
 
 def explain(path: str, judging: Judging, *, as_json: bool, wanted: str | None = None) -> int:

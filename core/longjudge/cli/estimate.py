@@ -225,8 +225,7 @@ def _total_line(sessions: int, total: Needs, *, as_json: bool) -> str:
         fields: dict[str, object] = {"path": None, "id": None, "status": None}
         fields |= {"total": True, "sessions": sessions}
         return msgspec.json.encode(fields | total.to_dict()).decode()
-    count = "1 session" if sessions == 1 else f"{sessions} sessions"
-    return f"total of {count}: {_words(total)}"
+    return f"total of {plural(sessions, 'session')}: {_words(total)}"
 
 
 def _words(needs: Needs) -> str:

@@ -13,7 +13,7 @@ from longjudge.cli.files import Reading, session_files
 from longjudge.cli.present import result_text
 from longjudge.cli.preview import Preview, summary
 from longjudge.cli.progress import Progress
-from longjudge.errors import CredentialError
+from longjudge.errors import CredentialError, SessionError
 from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
 from longjudge.rubric import Skip
@@ -125,7 +125,11 @@ class _Run:
         except CredentialError as error:
             # Sessions that the store answers whole need no credential, so the others go on.
             self.credential = self.credential or error
-            return None
+        except SessionError as error:
+            # The file was changed or taken away after it was opened; the others go on.
+            self.reading.failed = True
+            tell(f"longjudge: {error}")
+        return None
 
     async def _load(self, file: SessionFile) -> list[Session] | None:
         """The sessions of a file, none where it cannot be read; None where a signal came first."""

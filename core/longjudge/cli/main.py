@@ -5,6 +5,7 @@ What a command needs is imported when it runs, so that `--help` and the listing 
 
 from __future__ import annotations
 
+import errno
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +16,7 @@ import click
 from longjudge.cli import options, store_commands
 from longjudge.cli.rubrics import rubrics
 from longjudge.errors import LongjudgeError, UsageError
-from longjudge.streams import can_print, let_go_of_lost_streams, tell
+from longjudge.streams import can_print, let_go_of_lost_streams, print_in_any_encoding, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ USAGE = 2
 NOBODY_READS = 128 + 13
 """What a shell reports for a program that SIGPIPE ended."""
 
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 _APP_COMMAND = "app"
 _UNBUILT_COMMANDS = ("holds",)
 
@@ -155,7 +157,7 @@ for _command in (*store_commands.COMMANDS, rubrics):
 
 def _refuser(name: str) -> Callable[[tuple[str, ...]], int]:
     def refuse(words: tuple[str, ...]) -> int:
-        raise UsageError(f"`{name}` is not built yet; `judge`, `chunks` and `sessions` are")
+        raise UsageError(f"`{name}` is not built yet; `longjudge --help` lists what is")
 
     return refuse
 
@@ -178,6 +180,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if not can_print():
         tell("longjudge: standard output is closed, so nothing could be said; open it")
         return USAGE
+    print_in_any_encoding()
     try:
         code = cast("object", _longjudge.main(words, "longjudge", standalone_mode=False))
         sys.stdout.flush()
@@ -191,9 +194,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # Nobody reads the output any more, which the parser turns into an exit of its own.
         return NOBODY_READS
     except OSError as error:
-        tell(
-            f"longjudge: {error.filename or 'standard output'}: {error.strerror}; make room for it"
-        )
+        place = error.filename or "standard output"
+        way_out = "make room for it" if error.errno in _FULL else "check it, and try again"
+        tell(f"longjudge: {place}: {error.strerror}; {way_out}")
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         return 130

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.cli.outcome import read_outcome
-from longjudge.cli.preview import money
+from longjudge.cli.preview import money, plural
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.text import clean_line
 
@@ -29,7 +29,7 @@ def outcome_text(outcome: Outcome) -> str:
     lines = [f"{clean_line(outcome.session.path)}: {clean_line(outcome.status)} · {judge}"]
     skipped = outcome.session.skipped_lines
     if skipped:
-        lines.append(f"  {skipped} lines of the file could not be read, and were not judged")
+        lines.append(f"  {plural(skipped, 'line')} of the file could not be read: not judged")
     if outcome.bare:
         lines[0] += f" · {clean_line(outcome.evidence)}"
         return "\n".join(lines)
@@ -38,8 +38,8 @@ def outcome_text(outcome: Outcome) -> str:
         f" {outcome.chunks} parts judged, {outcome.flagged_chunks} flagged"
     )
     lines.append(
-        f"  {outcome.calls} calls, {outcome.cached_chunks} parts from the store ·"
-        f" {money(outcome.cost_usd)} · {outcome.seconds:.1f} s"
+        f"  {plural(outcome.calls, 'call')}, {plural(outcome.cached_chunks, 'part')} from the store"
+        f" · {money(outcome.cost_usd)} · {outcome.seconds:.1f} s"
     )
     lines += [line for finding in outcome.findings for line in _finding(finding)]
     if outcome.left_out:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from longjudge.cli.present import judge_name
-from longjudge.cli.preview import money
+from longjudge.cli.preview import money, plural
 from longjudge.text import clean, clean_line
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _head(outcome: Outcome, created: float) -> list[str]:
     ]
     if session.skipped_lines:
         lines.append(
-            f"- {session.skipped_lines} lines of the file could not be read, and were not judged"
+            f"- {plural(session.skipped_lines, 'line')} of the file could not be read: not judged"
         )
     if outcome.store_error:
         lines.append(f"- Nothing was kept: {inline(outcome.store_error)}")

@@ -22,6 +22,7 @@ from longjudge.cli.outcome import (
     read_outcome,
 )
 from longjudge.cli.present import judge_name, outcome_text
+from longjudge.cli.preview import plural
 from longjudge.cli.report import markdown_report
 from longjudge.errors import UsageError
 from longjudge.store import Store
@@ -89,7 +90,7 @@ async def _show_one(
     judgment = await store.judgment(await _full_id(store, id))
     if judgment is None:
         raise _unknown(id)
-    [(text, _)] = [_one(judgment, request, marks)]
+    text, _ = _one(judgment, request, marks)
     click.echo(text, nl=request.format is not Format.MARKDOWN)
 
 
@@ -219,7 +220,7 @@ def _row(judgment: PastJudgment, outcome: Outcome) -> str:
 
 def _findings(outcome: Outcome) -> str:
     count = len(outcome.findings)
-    words = f"{count} finding" if count == 1 else f"{count} findings"
+    words = plural(count, "finding")
     marked = [finding.mark.value for finding in outcome.findings if finding.mark]
     counts = [f"{marked.count(mark)} {mark}" for mark in ("right", "wrong") if mark in marked]
     return f"{words} ({', '.join(counts)})" if counts else words

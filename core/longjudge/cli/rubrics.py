@@ -11,7 +11,7 @@ import click
 from longjudge.cli.options import json_output
 from longjudge.errors import RubricError, UsageError
 from longjudge.streams import tell
-from longjudge.text import clean_line
+from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
     from longjudge.rubric import KnownRubric, Rubric
@@ -121,7 +121,7 @@ def _fields(known: KnownRubric) -> dict[str, object]:
         "name": known.rubric.name,
         "version": known.rubric.version,
         "criteria": list(known.rubric.criterion_ids),
-        "from": "built in" if known.path is None else os.fspath(known.path),
+        "from": "built in" if known.path is None else without_surrogates(os.fspath(known.path)),
     }
 
 

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from longjudge.cli.files import Reading, files_at_hand
+from longjudge.sessions import Severity
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def _row(session: Session) -> str:
         f"  {session.format:<12} {clean_line(session.name)}{skipped}"
     )
     warnings = [
-        f"\n{'':>14}! {diagnostic.reason} ({diagnostic.count})"
+        f"{'':>14}! {clean_line(diagnostic.reason)} ({diagnostic.count})"
         for diagnostic in session.diagnostics
-        if diagnostic.severity == "warning"
+        if diagnostic.severity is Severity.WARNING
     ]
-    return row + "".join(clean_line(warning.strip("\n")).join(("\n", "")) for warning in warnings)
+    return "\n".join([row, *warnings])

@@ -71,9 +71,12 @@ def results(
     return show_results(options.Judging(store=store).store_path(), request)
 
 
-@click.group("cache")
-def cache() -> None:
+@click.group("cache", invoke_without_command=True)
+@click.pass_context
+def cache(ctx: click.Context) -> None:
     """The verdicts in the store: count them, delete them, see why one is not used."""
+    if ctx.invoked_subcommand is None:
+        raise UsageError("`cache` needs a command; use stats, prune or why PATH")
 
 
 @cache.command("stats")

@@ -22,8 +22,6 @@ from longjudge.judges.credentials import (
     check_base_url,
     endpoint_of,
     header_credential,
-    may_have_profile,
-    static_credential,
 )
 from longjudge.judges.reply import REPLY_VERSION, reply_schema
 from longjudge.judges.streaming import streamed_message
@@ -203,18 +201,6 @@ class AnthropicJudge:
             await asyncio.shield(self._closing)
 
 
-async def has_credential() -> bool:
-    """Whether the SDK would find a credential, broken ones included.
-
-    The SDK is loaded (in a thread) only where a profile or a federation has to be judged.
-    """
-    if static_credential() or header_credential():
-        return True
-    if not may_have_profile():
-        return False
-    return await asyncio.to_thread(_sdk_finds_credential)
-
-
 def read_message(message: object) -> Answer:
     """Turn a message into an answer, whatever shape a server gave it.
 
@@ -288,18 +274,6 @@ def _load_sdk(*, freeze: bool = False) -> None:
             gc.enable()
     if freeze:
         gc.freeze()
-
-
-def _sdk_finds_credential() -> bool:
-    _load_sdk()
-    import anthropic
-    from anthropic.lib.credentials import default_credentials
-
-    try:
-        return default_credentials() is not None
-    except anthropic.AnthropicError:
-        # Someone chose it, so that its fault is to be shown and not passed over.
-        return True
 
 
 async def _close(client: AsyncAnthropic) -> None:

@@ -238,14 +238,18 @@ def _make(
     wait: float | None = None,
     replied: bool = True,
 ) -> AskError:
-    for secret in secrets:
-        if secret:
-            said = said.replace(secret, "…")
-    said = clean_line(" ".join(said[: 4 * MAX_MESSAGE_CHARS].split()), MAX_MESSAGE_CHARS)
+    what, said = _shown(what, secrets), _shown(said, secrets)
     message = what if not said else f"{what}: {said}"
     if outcome.hint:
         message += f"; {outcome.hint}"
     return AskError(message, again=outcome.again, reason=outcome.reason, wait=wait, replied=replied)
+
+
+def _shown(text: str, secrets: Sequence[str]) -> str:
+    """A server's words as one short line; a key that they repeat is left out."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "…")
+    return clean_line(" ".join(text[: 4 * MAX_MESSAGE_CHARS].split()), MAX_MESSAGE_CHARS)
 
 
 def _proxy_hint(endpoint: str) -> str:

@@ -99,7 +99,7 @@ def federation() -> bool:
 def may_have_profile() -> bool:
     """Whether the SDK has anything to look at beyond key and token."""
     path = _profile_path()
-    return named_profile() or federation() or (path is not None and path.is_file())
+    return named_profile() or federation() or (path is not None and os.path.isfile(path))
 
 
 def static_base_url() -> str:

@@ -17,7 +17,7 @@ from pydantic.functional_validators import BeforeValidator, model_validator
 
 from longjudge.judges.base import Answer, Stop
 from longjudge.states import GapReason
-from longjudge.text import clean, without_surrogates
+from longjudge.text import clean, clean_line, without_surrogates
 from longjudge.verdict import MAX_NOTE_CHARS, MAX_QUOTE_CHARS, Finding, Verdict
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part)[:40] for part in first["loc"])
     what = first["msg"].removeprefix("Value error, ")
-    return clean(f"{where}: {what}" if where else what)[:MAX_NOTE_CHARS]
+    return clean_line(f"{where}: {what}" if where else what, MAX_NOTE_CHARS)
 
 
 def _note(note: str) -> str:
