@@ -10,9 +10,11 @@ from longjudge.judges.make import make_judge
 from longjudge.judgment import Judgment
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
+from longjudge.states import ChunkState
 from longjudge.store import Store
 from longjudge.updates import ChunkUpdate
-from sessions_for_tests import CHUNK_CHARS
+from server import flagged
+from sessions_for_tests import CHUNK_CHARS, item_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from longjudge.result import Result
     from longjudge.updates import Update
+    from server import Reply, Request
 
 MODEL = "claude-haiku-5-5"
 
@@ -66,6 +69,20 @@ class Watched:
         await self.store.aclose()
         self.session.close()
 
+    def begin(self) -> asyncio.Task[Result]:
+        """Let it run, to be awaited by whoever calls."""
+        return asyncio.create_task(self.judgment.run())
+
+    def while_preparing(self, act: Callable[[], object]) -> None:
+        """Act when the judge gets ready, before the first question."""
+        prepare = self.judge.prepare
+
+        async def act_and_prepare() -> None:
+            act()
+            await prepare()
+
+        self.judge.prepare = act_and_prepare
+
     async def until(self, part: int, state: str, times: int = 1) -> None:
         """Wait until a part has come into a state so many times."""
         while self.states(part).count(state) < times:
@@ -89,7 +106,16 @@ async def run(path: Path, store: Path, **options: Any) -> Result:
 
 
 def check_sums(result: Result) -> None:
-    """Every chunk has ended in exactly one way."""
+    """Every chunk has ended in exactly one way, and together they are the session."""
     assert result.judged_chunks + result.unjudged_chunks == result.chunks == len(result.parts)
     assert sum(result.gaps.values()) == result.unjudged_chunks
     assert all(part.state.ended for part in result.parts)
+    assert all((part.state is ChunkState.GAP) == (part.reason is not None) for part in result.parts)
+    covered = [n for part in result.parts for n in range(part.first_event, part.last_event + 1)]
+    assert covered == list(range(int(result.session["events"] or 0)))
+
+
+def bad(request: Request) -> Reply:
+    """A verdict that flags one of `sessions_for_tests.events`."""
+    found = {"event": 1, "quote": f"item {item_of(request.prompt):04d}", "note": "bad"}
+    return flagged(request, {"broken_promise": [found]})

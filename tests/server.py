@@ -9,7 +9,7 @@
     with MessagesServer(script) as server: ...
 
 A test that needs a moment waits for it: `server.wait_for(lambda: len(server.requests) == 3)`,
-in async code through `asyncio.to_thread`.
+in async code with `await server.until(...)`.
 """
 
 from __future__ import annotations
@@ -134,6 +134,11 @@ def flagged(
 def clean(request: Request, attempt: int = 1) -> Reply:
     """A verdict without findings; also the script that a server has by default."""
     return flagged(request, {})
+
+
+def held(request: Request, attempt: int = 1) -> Reply:
+    """A script, too: a verdict without findings that waits for `MessagesServer.release`."""
+    return later(clean(request), FOREVER)
 
 
 def error(
@@ -269,6 +274,10 @@ class MessagesServer:
         with self._changed:
             if not self._changed.wait_for(condition, timeout):
                 raise AssertionError(f"not within {timeout} s; {len(self.requests)} requests came")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """`wait_for` without blocking the event loop."""
+        await asyncio.to_thread(self.wait_for, condition)
 
     def release(self) -> None:
         """Let every held reply go, those to come included."""

@@ -34,6 +34,11 @@ def write_session(path: Path, count: int) -> Path:
     return write_events(path, events(count))
 
 
+def write_equal(path: Path, count: int) -> Path:
+    """Write a session of `events(1)` and then `count` times the same other event."""
+    return write_events(path, events(1) + [events(2)[1]] * count)
+
+
 def write_events(path: Path, items: Sequence[dict[str, object]]) -> Path:
     """Write events as JSONL."""
     path.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")

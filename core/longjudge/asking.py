@@ -1,9 +1,8 @@
 """The workers of one judgment: they take a chunk, ask once, and decide what follows.
 
-Each question is a task of its own, so that it can be cut off while its worker lives on: a worker
-that has an answer always commits it. Equal chunks follow the first of them; a chunk that another
-judgment of this process is asking waits for that answer and holds no worker meanwhile. A budget
-that has no room for the next question ends what is not in flight, and nothing else.
+A worker that has an answer always commits it. Equal chunks follow the first of them; a chunk that
+another judgment of this process is asking waits for that answer and holds no worker meanwhile. A
+budget that has no room for the next question ends what is not in flight, and nothing else.
 """
 
 from __future__ import annotations
@@ -14,14 +13,15 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from longjudge.budget import Purse
+from longjudge.calls import Calls
 from longjudge.crew import Crew
 from longjudge.equals import Equals
 from longjudge.errors import LongjudgeError
-from longjudge.judges.base import Again, Answer, AskError
+from longjudge.judges.base import Again, AskError
 from longjudge.judges.reply import BadReply, read_reply
 from longjudge.judges.rules import has_problems
 from longjudge.keeping import COMMIT_SECONDS, Keeper
-from longjudge.prices import Usage, cost_usd
+from longjudge.prices import Usage
 from longjudge.prompt import build_question
 from longjudge.retries import BAD_REPLIES, MAX_TOKENS, MORE_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule
@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from longjudge.board import Board
-    from longjudge.budget import Budget, Reservation
+    from longjudge.budget import Budget
     from longjudge.flights import Flights
-    from longjudge.judges.base import Judge, Question
+    from longjudge.judges.base import Answer, Judge, Question
     from longjudge.rubric import Rubric
-    from longjudge.settings import Settings
     from longjudge.store import Store
     from longjudge.updates import Listener
 
@@ -71,6 +70,7 @@ class Asking:
         store: Store,
         flights: Flights,
         listener: Listener,
+        concurrency: int,
         budget: Budget | None = None,
         upper_price: Callable[[int, int], float | None] = lambda position, max_tokens: None,
         fresh: bool = False,
@@ -82,23 +82,22 @@ class Asking:
         self._keys = keys
         self._rubric = rubric
         self._judge = judge
+        self._fresh = fresh
         self._keeper = Keeper(store, judge, rubric, listener)
         self._purse = Purse(budget, upper_price)
+        self._calls = Calls(judge, board, self._purse, self._keep_late)
         self._budget_ended = False
-        self._sharing = Sharing(keys, flights, fresh=fresh)
+        self._sharing = Sharing(keys, flights, self._wait_is_over, fresh=fresh)
         self._listener = listener
         self._over = asyncio.Event()
         self._schedule = Schedule(())
         self._equals = Equals(keys)
-        self._questions: dict[int, asyncio.Task[Answer]] = {}
-        self._waiting: set[int] = set()
-        self._borrowed: dict[int, KeptVerdict] = {}
         self._cancelled: set[int] = set()
         self._settling: set[int] = set()
         self._retries: dict[int, RetryCount] = {}
         self._troubles: dict[int, tuple[GapReason, str]] = {}
         self._policy = RetryPolicy()
-        self._crew = Crew(self._work, left=self._over.set)
+        self._crew = Crew(self._work, concurrency, left=self._over.set)
 
     @property
     def store_error(self) -> str | None:
@@ -120,16 +119,14 @@ class Asking:
 
     def cancel(self, position: int) -> bool:
         """End one chunk as a gap; False where it has ended already, or its verdict is here."""
-        if position >= len(self._keys) or self._board.ended(position):
+        if not self._is_known(position) or self._board.ended(position):
             return False
         if position in self._settling:
             return False
         self._cancelled.add(position)
-        if question := self._questions.get(position):
-            question.cancel()
-        elif self._board.chunks[position].state is not ChunkState.RUNNING:
-            if position in self._waiting:
-                self._waiting.discard(position)
+        in_flight = self._calls.cut_off(position)
+        if not in_flight and self._board.chunks[position].state is not ChunkState.RUNNING:
+            if self._sharing.leave(position):
                 self._schedule.finish()
             else:
                 self._schedule.discard(position)
@@ -141,7 +138,7 @@ class Asking:
 
         None of them where the chunk is no gap, or no question can follow any more.
         """
-        if self._over.is_set() or self._budget_ended or position >= len(self._keys):
+        if self._over.is_set() or self._budget_ended or not self._is_known(position):
             return []
         chunks = self._board.chunks
         if chunks[position].state is not ChunkState.GAP:
@@ -176,7 +173,7 @@ class Asking:
         """Ask about nothing any more; called when whatever was to be asked has been."""
         self._over.set()
 
-    async def run(self, settings: Settings) -> None:
+    async def run(self, time_limit: float) -> None:
         """Ask until every chunk has ended or a stop is through.
 
         `failure` says then what kept a question from being made: a session that changed, or a
@@ -197,14 +194,16 @@ class Asking:
         if not leaders or self.stop_cause is not None:
             return
         self._schedule = Schedule(leaders)
-        self._crew.concurrency = settings.concurrency
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._watch(settings.time_limit))
+                group.create_task(self._watch(time_limit))
                 self._crew.begin(group, len(leaders))
         finally:
             self._crew.end()
-            self._sharing.land_all()
+            self._sharing.end()
+
+    def _is_known(self, position: int) -> bool:
+        return 0 <= position < len(self._keys)
 
     def _open_chunks(self) -> Iterator[int]:
         return (i for i in range(len(self._keys)) if not self._board.ended(i))
@@ -218,10 +217,7 @@ class Asking:
             self.stop(StopCause.LIMIT)
         if self.stop_cause is None:
             return
-        if self._questions:
-            await asyncio.wait(list(self._questions.values()), timeout=GRACE_SECONDS)
-        for question in self._questions.values():
-            question.cancel()
+        await self._calls.wind_up(GRACE_SECONDS)
         # A store that another process holds must not keep a stopped judgment from its end.
         self._keeper.bound()
 
@@ -238,11 +234,10 @@ class Asking:
         """Do the next thing about a chunk; whether the schedule is done with it."""
         if self._board.ended(position):
             return True
-        if borrowed := self._borrowed.pop(position, None):
+        if borrowed := self._sharing.take(position):
             await self._settle(position, borrowed, Usage(), 0.0, from_cache=True)
             return True
-        if not self._sharing.depart(position, self._flight_arrived):
-            self._waiting.add(position)
+        if not self._sharing.depart(position):
             self._board.waiting(position)
             return False
         question = build_question(self._board.session, self._board.plan, position, self._rubric)
@@ -256,59 +251,20 @@ class Asking:
             self._schedule.hold(position)
             return False
         try:
-            answer = await self._ask(position, question, reservation)
+            answer = await self._calls.ask(position, question, count.max_tokens, reservation)
         except AskError as error:
             return self._no_answer(position, error)
-        return answer is None or await self._understand(position, question, answer)
-
-    def _flight_arrived(self, position: int, kept: KeptVerdict | None) -> None:
-        """Another judgment's question is over: take its verdict, or ask after all."""
-        if position not in self._waiting:
-            return
-        self._waiting.discard(position)
-        self._schedule.put_back(position)
-        if kept is not None:
-            self._borrowed[position] = kept
-        else:
-            self._board.queued(position)
-
-    async def _ask(
-        self, position: int, question: Question, reservation: Reservation
-    ) -> Answer | None:
-        """Send one question; None where it was cut off and the chunk has ended.
-
-        Raises:
-            AskError: no answer came.
-        """
-        count = self._retries.setdefault(position, RetryCount())
-        # Nobody knows what an answer costs that did not arrive.
-        paid: float | None = None
-        self._board.started(position)
-        asked = asyncio.ensure_future(self._judge.ask(question, max_tokens=count.max_tokens))
-        self._questions[position] = asked
-        try:
-            answer = await asked
-            paid = self._cost(answer)
-            return answer
-        except AskError as error:
-            self._board.spent.calls_without_reply += not error.replied
-            paid = 0.0 if error.replied else None
-            raise
-        except asyncio.CancelledError:
-            worker = asyncio.current_task()
-            if worker is not None and worker.cancelling():
-                if asked.done() and not asked.cancelled() and asked.exception() is None:
-                    await self._keep_late(position, question, asked.result())
-                raise
-            self._board.spent.calls_without_reply += 1
+        if answer is None:
             cut_off = self.stop_cause.value if self.stop_cause else GapReason.CANCELLED
-            own = GapReason.CANCELLED if position in self._cancelled else cut_off
-            self._end(position, own)
-        finally:
-            self._questions.pop(position, None)
-            self._board.stopped(position)
-            self._purse.settle(reservation, paid)
-        return None
+            self._end(position, GapReason.CANCELLED if position in self._cancelled else cut_off)
+            return True
+        return await self._understand(position, question, answer)
+
+    def _wait_is_over(self, position: int, answered: bool) -> None:
+        """Another judgment's question is over: take its verdict, or ask after all."""
+        self._schedule.put_back(position)
+        if not answered:
+            self._board.queued(position)
 
     async def _keep_late(self, position: int, question: Question, answer: Answer) -> None:
         """The caller was cancelled in the moment the answer came: keep what is paid for."""
@@ -345,12 +301,9 @@ class Asking:
         self._board.retrying(position, wait, problem)
         return False
 
-    def _cost(self, answer: Answer) -> float | None:
-        return cost_usd(self._judge.model, answer.usage, self._judge.price)
-
     async def _understand(self, position: int, question: Question, answer: Answer) -> bool:
         """Read an answer that was paid for; whether the schedule is done with the chunk."""
-        cost = self._cost(answer)
+        cost = self._calls.cost(answer)
         self._board.spent.add(answer.usage, cost)
         self._board.chunks[position].raw_reply = answer.text
         verdict = read_reply(answer, self._rubric)
@@ -397,7 +350,7 @@ class Asking:
                 self._board.plan.digest(position),
                 usage,
                 cost,
-                replace=not from_cache,
+                replace=self._fresh or not from_cache,
             )
         finally:
             self._settling.discard(position)
@@ -451,7 +404,7 @@ class Asking:
         if self.stop_cause is None:
             self._listener(Stopping("budget"))
         for position in self._schedule.drain():
-            if position in self._borrowed:
+            if self._sharing.has_borrowed(position):
                 self._schedule.add(position)
             else:
                 self._end_unasked(position)

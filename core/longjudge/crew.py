@@ -20,9 +20,12 @@ class Crew:
     """
 
     def __init__(
-        self, work: Callable[[], Coroutine[None, None, None]], left: Callable[[], None]
+        self,
+        work: Callable[[], Coroutine[None, None, None]],
+        concurrency: int,
+        left: Callable[[], None],
     ) -> None:
-        self.concurrency = 1
+        self.concurrency = concurrency
         self._work = work
         self._left = left
         self._group: asyncio.TaskGroup | None = None

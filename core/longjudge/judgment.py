@@ -103,6 +103,7 @@ class Judgment:
             store=store,
             flights=FLIGHTS,
             listener=listener,
+            concurrency=self.settings.concurrency,
             budget=budget,
             upper_price=self._upper_price,
             fresh=fresh,
@@ -175,17 +176,20 @@ class Judgment:
 
         Raises:
             CredentialError: a chunk has to be asked and there is nothing to authenticate with.
+            SessionError: the session had changed before anything was asked.
             StoreError: the store cannot be read.
         """
         started = time.monotonic()
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
             result = not_applicable(self.session, self._ending(started))
         else:
+            # While the file is what it was: a change later on must not cost the result.
+            self._measured()
             with FLIGHTS.judging():
                 await self._settle_kept()
                 try:
                     if self._blocked is None:
-                        await self._asking.run(self.settings)
+                        await self._asking.run(self.settings.time_limit)
                 finally:
                     self._asking.close()
             await self._end_the_rest()

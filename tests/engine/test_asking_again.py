@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import server as api
-from judgments_for_tests import Watched, check_sums, run
-from longjudge import judge_session, retries
+from judgments_for_tests import MODEL, Watched, bad, check_sums, run
+from longjudge import judge_session
+from longjudge.errors import UsageError
 from longjudge.states import TRANSITIONS, ChunkState
 from longjudge.updates import ChunkUpdate, JudgmentEnded
 from server import FOREVER, MessagesServer, Reply, Request
-from sessions_for_tests import events, item_of, write_events, write_session
+from sessions_for_tests import item_of, write_equal, write_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from longjudge.updates import Update
@@ -24,32 +24,9 @@ if TYPE_CHECKING:
 COUNT = 6
 
 
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-
-
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
-    with MessagesServer() as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-        yield server
-
-
 @pytest.fixture
 def session_file(tmp_path: Path) -> Path:
     return write_session(tmp_path / "session.jsonl", COUNT)
-
-
-@pytest.fixture
-def store_file(tmp_path: Path) -> Path:
-    return tmp_path / "store.sqlite"
-
-
-def bad(request: Request) -> Reply:
-    found = {"event": 1, "quote": f"item {item_of(request.prompt):04d}", "note": "bad"}
-    return api.flagged(request, {"broken_promise": [found]})
 
 
 def asked(served: MessagesServer) -> list[int]:
@@ -83,7 +60,7 @@ async def test_judge_session_takes_fresh_and_a_size_in_tokens(
 ) -> None:
     for calls in (3, 6):
         result = await judge_session(
-            session_file, model="claude-haiku-5-5", chunk_tokens=300, store=store_file, fresh=True
+            session_file, model=MODEL, chunk_tokens=300, store=store_file, fresh=True
         )
         assert result is not None
         assert len(served.requests) == calls
@@ -94,7 +71,7 @@ async def test_judge_session_takes_fresh_and_a_size_in_tokens(
 async def test_a_fresh_run_asks_equal_chunks_once(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 4)
+    path = write_equal(tmp_path / "s.jsonl", 4)
     await run(path, store_file)
     result = await run(path, store_file, fresh=True)
     assert (result.calls, result.cached_chunks) == (2, 3)
@@ -119,16 +96,14 @@ async def test_a_fresh_run_takes_no_answer_that_landed_before_it_began(
     served: MessagesServer, session_file: Path, tmp_path: Path
 ) -> None:
     served.script = lambda request, _: (
-        api.later(api.clean(request), FOREVER)
-        if item_of(request.prompt) == COUNT - 1
-        else api.clean(request)
+        api.held(request) if item_of(request.prompt) == COUNT - 1 else api.clean(request)
     )
     async with Watched(session_file, tmp_path / "a.sqlite") as first:
-        running = asyncio.ensure_future(first.judgment.run())
+        running = first.begin()
         for part in range(1, COUNT):
             await first.until(part, "clean")
         async with Watched(session_file, tmp_path / "b.sqlite", fresh=True) as second:
-            other = asyncio.ensure_future(second.judgment.run())
+            other = second.begin()
             for part in range(1, COUNT):
                 await second.until(part, "clean")
             # What is still on its way for the first is not asked twice.
@@ -140,6 +115,27 @@ async def test_a_fresh_run_takes_no_answer_that_landed_before_it_began(
     assert len(served.requests) == 2 * COUNT - 1
 
 
+async def test_a_fresh_answer_that_another_judgment_asked_for_replaces_the_kept_one_too(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    assert (await run(path, store_file)).flagged_chunks == 0
+    served.script = lambda request, _: api.later(bad(request), FOREVER)
+    async with (
+        Watched(path, tmp_path / "other.sqlite") as first,
+        Watched(path, store_file, fresh=True) as second,
+    ):
+        one = first.begin()
+        await first.until(1, "running")
+        other = second.begin()
+        await second.until(1, "waiting")
+        served.release()
+        results = [await one, await other]
+    assert [result.flagged_chunks for result in results] == [1, 1]
+    after = await run(path, store_file)
+    assert (after.calls, after.flagged_chunks) == (0, 1)
+
+
 async def test_a_gap_is_asked_again_while_the_judgment_runs(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
@@ -148,13 +144,13 @@ async def test_a_gap_is_asked_again_while_the_judgment_runs(
             case 0:
                 return api.refusal() if attempt == 1 else api.clean(request)
             case 5:
-                return api.later(api.clean(request), FOREVER)
+                return api.held(request)
             case _:
                 return api.clean(request)
 
     served.script = script
     async with Watched(session_file, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         await watched.until(1, "gap")
         await watched.until(5, "clean")
         assert watched.judgment.ask_again(1)
@@ -177,10 +173,10 @@ async def test_its_attempts_count_anew(
 ) -> None:
     served.script = lambda request, attempt: {
         0: api.no_json() if attempt <= 3 else api.clean(request),
-        5: api.later(api.clean(request), FOREVER),
+        5: api.held(request),
     }.get(item_of(request.prompt), api.clean(request))
     async with Watched(session_file, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         await watched.until(1, "gap")
         assert watched.judgment.ask_again(1)
         # Two bad replies again would be one too many for what is left of the first count.
@@ -194,11 +190,11 @@ async def test_its_attempts_count_anew(
 async def test_a_chunk_cancelled_by_itself_can_be_asked_again_and_follows_its_equals(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    path = write_equal(tmp_path / "s.jsonl", 3)
+    served.script = api.held
     async with Watched(path, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 2)
+        running = watched.begin()
+        await served.until(lambda: len(served.open_requests) == 2)
         assert watched.judgment.cancel_part(2)
         await watched.until(2, "gap")
         # Part 3 is asked in its place by now, so part 2 follows it.
@@ -214,21 +210,13 @@ async def test_a_chunk_cancelled_by_itself_can_be_asked_again_and_follows_its_eq
 async def test_a_gap_whose_equal_was_judged_meanwhile_takes_that_verdict(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 2)
+    path = write_equal(tmp_path / "s.jsonl", 2)
     served.script = lambda request, _: (
-        api.later(api.clean(request), FOREVER)
-        if item_of(request.prompt) == 0
-        else api.clean(request)
+        api.held(request) if item_of(request.prompt) == 0 else api.clean(request)
     )
     async with Watched(path, store_file) as watched:
-        prepare = watched.judge.prepare
-
-        async def cancel_and_prepare() -> None:
-            watched.judgment.cancel_part(2)
-            await prepare()
-
-        watched.judge.prepare = cancel_and_prepare
-        running = asyncio.ensure_future(watched.judgment.run())
+        watched.while_preparing(lambda: watched.judgment.cancel_part(2))
+        running = watched.begin()
         await watched.until(3, "clean")
         assert watched.judgment.ask_again(2)
         assert watched.states(2) == ["gap", "queued", "clean"]
@@ -240,16 +228,16 @@ async def test_a_gap_whose_equal_was_judged_meanwhile_takes_that_verdict(
 async def test_gaps_with_the_same_text_are_asked_again_together(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    path = write_equal(tmp_path / "s.jsonl", 3)
     served.script = lambda request, attempt: (
-        api.later(api.clean(request), FOREVER)
+        api.held(request)
         if item_of(request.prompt) == 0
         else api.refusal()
         if attempt == 1
         else api.clean(request)
     )
     async with Watched(path, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         await watched.until(4, "gap")
         assert watched.judgment.ask_again(3)
         await watched.until(4, "clean")
@@ -279,10 +267,10 @@ async def test_nothing_is_asked_again_once_the_judgment_stops(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
     served.script = lambda request, _: (
-        api.refusal() if item_of(request.prompt) == 0 else api.later(api.clean(request), FOREVER)
+        api.refusal() if item_of(request.prompt) == 0 else api.held(request)
     )
     async with Watched(session_file, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         await watched.until(1, "gap")
         watched.judgment.cancel()
         assert not watched.judgment.ask_again(1)
@@ -365,12 +353,12 @@ async def test_more_calls_in_flight_begin_at_once_and_fewer_when_surplus_ones_ar
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
     path = write_session(tmp_path / "s.jsonl", 40)
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     async with Watched(path, store_file, concurrency=2) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 2)
+        running = watched.begin()
+        await served.until(lambda: len(served.open_requests) == 2)
         watched.judgment.set_concurrency(20)
-        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 20)
+        await served.until(lambda: len(served.open_requests) == 20)
         watched.judgment.set_concurrency(3)
         assert watched.judgment.concurrency == 3
         together: list[int] = []
@@ -391,22 +379,32 @@ async def test_more_calls_in_flight_begin_at_once_and_fewer_when_surplus_ones_ar
 async def test_concurrency_of_a_judgment_that_has_not_begun_or_is_over_can_be_set(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     async with Watched(session_file, store_file, concurrency=1) as watched:
         watched.judgment.set_concurrency(COUNT)
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == COUNT)
+        running = watched.begin()
+        await served.until(lambda: len(served.open_requests) == COUNT)
         served.release()
         await running
         watched.judgment.set_concurrency(2)
+
+
+async def test_concurrency_set_while_the_judge_gets_ready_counts(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = api.held
+    async with Watched(session_file, store_file, concurrency=1) as watched:
+        watched.while_preparing(lambda: watched.judgment.set_concurrency(COUNT))
+        running = watched.begin()
+        await served.until(lambda: len(served.open_requests) == COUNT)
+        served.release()
+        assert (await running).settings["concurrency"] == COUNT
 
 
 @pytest.mark.parametrize("concurrency", [0, -1, 257])
 async def test_a_concurrency_out_of_range_changes_nothing(
     served: MessagesServer, session_file: Path, store_file: Path, concurrency: int
 ) -> None:
-    from longjudge.errors import UsageError
-
     async with Watched(session_file, store_file) as watched:
         with pytest.raises(UsageError, match="use 1 to 256"):
             watched.judgment.set_concurrency(concurrency)
@@ -420,7 +418,7 @@ async def test_fewer_workers_leave_while_they_wait_for_a_retry(
         api.error(500, headers={"retry-after": "1"}) if attempt == 1 else api.clean(request)
     )
     async with Watched(session_file, store_file, concurrency=COUNT) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         for part in range(1, COUNT + 1):
             await watched.until(part, "retrying")
         watched.judgment.set_concurrency(1)

@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 import server as api
+from commands_for_tests import longjudge
 from judgments_for_tests import MODEL, Watched, check_sums, run
 from longjudge import retries
 from longjudge.budget import Budget
 from longjudge.errors import UsageError
 from longjudge.prices import Usage, cost_usd
 from longjudge.updates import Stopping
-from server import FOREVER, MessagesServer
-from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
+from server import MessagesServer
+from sessions_for_tests import CHUNK_CHARS, item_of, write_equal, write_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+    from commands_for_tests import Finished
+    from longjudge.result import Result
+
 COUNT = 12
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-
-
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
-    with MessagesServer() as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-        yield server
 
 
 @pytest.fixture
@@ -46,19 +33,27 @@ def session_file(tmp_path: Path) -> Path:
     return write_session(tmp_path / "session.jsonl", COUNT)
 
 
-@pytest.fixture
-def store_file(tmp_path: Path) -> Path:
-    return tmp_path / "store.sqlite"
+def write_sessions(folder: Path, counts: list[int]) -> list[Path]:
+    """Sessions of these sizes, each with texts of its own, so that none answers another's."""
+    paths = [write_session(folder / f"{n}.jsonl", count) for n, count in enumerate(counts)]
+    for n, path in enumerate(paths):
+        path.write_text(path.read_text().replace("next file", f"file number {n}"))
+    return paths
+
+
+async def until_spent(watched: Watched, served: MessagesServer, calls: int) -> asyncio.Task[Result]:
+    """Judge until the budget has ended with its last calls in flight."""
+    running = watched.begin()
+    await watched.until(COUNT, "gap")
+    await served.until(lambda: len(served.open_requests) == calls)
+    return running
 
 
 async def test_calls_are_never_more_than_allowed_with_64_workers_and_several_judgments(
     served: MessagesServer, tmp_path: Path
 ) -> None:
     budget = Budget(max_calls=50)
-    paths = [write_session(tmp_path / f"{n}.jsonl", 100 + n) for n in range(3)]
-    # Each session has texts of its own, so that none is answered by another.
-    for n, path in enumerate(paths):
-        path.write_text(path.read_text().replace("next file", f"file number {n}"))
+    paths = write_sessions(tmp_path, [100, 101, 102])
     results = await asyncio.gather(
         *(
             run(path, tmp_path / f"{n}.sqlite", concurrency=64, budget=budget)
@@ -88,13 +83,11 @@ async def test_what_a_budget_left_out_is_skipped_and_asked_by_the_next_run(
 async def test_questions_in_flight_are_awaited_to_the_last_when_the_budget_ends(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     async with Watched(
         session_file, store_file, budget=Budget(max_calls=3), concurrency=8
     ) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await watched.until(COUNT, "gap")
-        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 3)
+        running = await until_spent(watched, served, 3)
         served.release()
         result = await running
     assert (result.judged_chunks, result.calls) == (3, 3)
@@ -197,7 +190,7 @@ async def test_without_a_call_left_kept_verdicts_are_used_and_no_credential_is_n
 async def test_equals_of_a_chunk_that_was_not_asked_are_skipped_with_it(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    path = write_equal(tmp_path / "s.jsonl", 3)
     served.script = lambda request, _: api.error(500)
     result = await run(path, store_file, concurrency=1, budget=Budget(max_calls=2))
     check_sums(result)
@@ -207,13 +200,11 @@ async def test_equals_of_a_chunk_that_was_not_asked_are_skipped_with_it(
 async def test_a_cancel_after_the_end_of_the_budget_cancels_what_is_in_flight(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     async with Watched(
         session_file, store_file, budget=Budget(max_calls=2), concurrency=4
     ) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await watched.until(COUNT, "gap")
-        await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 2)
+        running = await until_spent(watched, served, 2)
         assert not watched.judgment.ask_again(COUNT)
         watched.judgment.cancel()
         result = await running
@@ -229,49 +220,35 @@ async def test_a_cancel_when_the_budget_has_ended_it_all_has_ended_nothing(
     async with Watched(
         session_file, store_file, budget=Budget(max_calls=2), concurrency=4
     ) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await watched.until(COUNT, "gap")
+        running = await until_spent(watched, served, 2)
         watched.judgment.cancel()
         result = await running
     assert (result.status, result.judged_chunks) == ("partial", 2)
 
 
-def judge(*arguments: object, server: MessagesServer | None = None) -> tuple[int, list[Any], str]:
-    environment = dict(os.environ)
-    if server is not None:
-        environment["ANTHROPIC_BASE_URL"] = server.base_url
-    options = ["judge", "--json", "--chunk-chars", CHUNK_CHARS, *arguments]
-    done = subprocess.run(
-        [sys.executable, "-m", "longjudge", *map(str, options)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+def judge(*arguments: object, base_url: str = "http://127.0.0.1:9") -> Finished:
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-test", "ANTHROPIC_BASE_URL": base_url}
+    return longjudge("judge", "--json", *arguments, **environment)
 
 
 def test_one_budget_holds_for_all_sessions_of_a_command_and_its_end_is_said_once(
     tmp_path: Path,
 ) -> None:
-    paths = [write_session(tmp_path / f"{n}.jsonl", count) for n, count in enumerate((8, 6, 4))]
-    for n, path in enumerate(paths):
-        path.write_text(path.read_text().replace("next file", f"file number {n}"))
-    store = ["--store", tmp_path / "store.sqlite"]
+    paths = write_sessions(tmp_path, [8, 6, 4])
+    options = ["--chunk-chars", CHUNK_CHARS, "--store", tmp_path / "store.sqlite"]
     with MessagesServer() as server:
-        _, [kept], _ = judge(paths[2], *store, server=server)
+        [kept] = judge(paths[2], *options, base_url=server.base_url).objects
         before = len(server.requests)
-        code, results, err = judge(*paths, "--max-calls", 10, *store, server=server)
+        done = judge(*paths, "--max-calls", 10, *options, base_url=server.base_url)
         assert len(server.requests) - before == 10
+    results = done.objects
     assert kept["status"] == "complete"
-    assert code == 3
+    assert done.code == 3
     assert [result["status"] for result in results] == ["complete", "partial", "complete"]
     assert results[1]["gaps"] == {"skipped": 4}
     assert (results[2]["calls"], results[2]["cached_chunks"]) == (0, 4)
-    assert err.count("the budget ended") == 1
-    assert "1.jsonl: the budget ended it with 2 of 6 parts judged: all 10 calls" in err
+    assert done.err.count("the budget ended") == 1
+    assert "1.jsonl: the budget ended it with 2 of 6 parts judged: all 10 calls" in done.err
 
 
 @pytest.mark.parametrize(
@@ -288,21 +265,15 @@ def test_one_budget_holds_for_all_sessions_of_a_command_and_its_end_is_said_once
 def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_read(
     tmp_path: Path, arguments: list[str], said: str
 ) -> None:
-    code, out, err = judge(tmp_path / "missing.jsonl", *arguments)
-    assert (code, out) == (2, [])
-    assert said in err
-    assert len(err.splitlines()) == 1
+    done = judge(tmp_path / "missing.jsonl", "--chunk-chars", CHUNK_CHARS, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
 
 
 def test_a_plan_in_tokens_is_judged_and_named_in_the_settings(tmp_path: Path) -> None:
     path = write_session(tmp_path / "s.jsonl", 6)
-    options = ["--chunk-tokens", "300", "--model", "offline", "--store", tmp_path / "s.sqlite"]
-    done = subprocess.run(
-        [sys.executable, "-m", "longjudge", "judge", path, "--json", *options],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result = json.loads(done.stdout)
+    options = ["--chunk-tokens", 300, "--model", "offline", "--store", tmp_path / "s.sqlite"]
+    [result] = judge(path, *options).objects
     assert result["settings"] == {"chunk_tokens": 300, "concurrency": 4, "time_limit": 600}
     assert 1 < result["chunks"] < 6

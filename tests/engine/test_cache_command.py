@@ -62,6 +62,21 @@ def verdicts(store_file: Path) -> int:
     return count
 
 
+def test_a_store_that_is_damaged_inside_is_pruned_and_keeps_its_size(store_file: Path) -> None:
+    fill(store_file)
+    connection = sqlite3.connect(store_file)
+    [(page, size)] = connection.execute(
+        "SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = 'marks'"
+    ).fetchall()
+    connection.close()
+    data = bytearray(store_file.read_bytes())
+    data[(page - 1) * size : page * size] = b"\xaa" * size
+    store_file.write_bytes(data)
+    pruned = longjudge("cache", "prune", "--older-than", "30d")
+    assert (pruned.code, pruned.err) == (0, "")
+    assert "deleted 200 verdicts; the file keeps its size (database disk image is" in pruned.out
+
+
 def test_stats_counts_verdicts_by_model_and_rubric(store_file: Path) -> None:
     fill(store_file)
     [stats] = longjudge("cache", "stats", "--json").objects

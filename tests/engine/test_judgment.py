@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import server as api
-from judgments_for_tests import Watched
-from longjudge import CredentialError, Result, judge_session, retries
+from judgments_for_tests import MODEL, Watched, check_sums
+from longjudge import CredentialError, Result, judge_session
 from longjudge.api import open_session
 from longjudge.judges.offline import OfflineJudge, believable_delay
 from longjudge.judgment import Judgment
@@ -21,31 +21,24 @@ from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.states import ChunkState
 from longjudge.store import Store
-from longjudge.updates import ChunkUpdate
+from longjudge.updates import ChunkUpdate, JudgmentEnded
 from server import FOREVER, MessagesServer, Reply, Request
-from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write_session
+from sessions_for_tests import (
+    CHUNK_CHARS,
+    events,
+    item_of,
+    write_equal,
+    write_events,
+    write_session,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from longjudge.updates import Update
 
 COUNT = 8
-MODEL = "claude-haiku-5-5"
-
-
-@pytest.fixture(autouse=True)
-def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "FIRST_WAIT", 0.01)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-
-
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[MessagesServer]:
-    with MessagesServer() as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-        yield server
 
 
 @pytest.fixture
@@ -54,8 +47,12 @@ def session_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store_file(tmp_path: Path) -> Path:
-    return tmp_path / "store.sqlite"
+async def holder(store_file: Path) -> AsyncIterator[sqlite3.Connection]:
+    """Another process's connection to the store, with which it can be held."""
+    await (await Store.open(store_file)).aclose()
+    connection = sqlite3.connect(store_file, isolation_level=None)
+    yield connection
+    connection.close()
 
 
 async def judge(path: Path, store: Path, **options: object) -> Result:
@@ -63,15 +60,6 @@ async def judge(path: Path, store: Path, **options: object) -> Result:
     assert result is not None
     check_sums(result)
     return result
-
-
-def check_sums(result: Result) -> None:
-    assert result.judged_chunks + result.unjudged_chunks == result.chunks == len(result.parts)
-    assert sum(result.gaps.values()) == result.unjudged_chunks
-    assert all(part.state.ended for part in result.parts)
-    assert all((part.state is ChunkState.GAP) == (part.reason is not None) for part in result.parts)
-    covered = [n for part in result.parts for n in range(part.first_event, part.last_event + 1)]
-    assert covered == list(range(int(result.session["events"] or 0)))
 
 
 async def test_every_chunk_is_judged_and_the_second_run_asks_nothing(
@@ -206,9 +194,7 @@ async def test_the_limit_keeps_what_came_in_time_and_says_what_did_not(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
     served.script = lambda request, _: (
-        api.later(api.clean(request), FOREVER)
-        if item_of(request.prompt) >= 3
-        else api.clean(request)
+        api.held(request) if item_of(request.prompt) >= 3 else api.clean(request)
     )
     result = await judge(session_file, store_file, time_limit=0.5, concurrency=2)
     assert (result.status, result.score) == ("timed_out", None)
@@ -216,7 +202,7 @@ async def test_the_limit_keeps_what_came_in_time_and_says_what_did_not(
     assert result.evidence == f"not judged within 0.5 seconds; 3 of {COUNT} parts judged"
     assert result.calls_without_reply == 2
     assert result.seconds < 3
-    await asyncio.to_thread(served.wait_for, lambda: not served.open_requests)
+    await served.until(lambda: not served.open_requests)
     served.script = api.clean
     again = await judge(session_file, store_file)
     assert (again.status, again.calls, again.cached_chunks) == ("complete", COUNT - 3, 3)
@@ -284,14 +270,14 @@ async def test_what_is_wrong_with_a_question_is_wrong_with_its_equals(
 async def test_judgments_at_the_same_time_never_pay_twice_for_one_question(
     served: MessagesServer, session_file: Path, tmp_path: Path
 ) -> None:
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     stores = [tmp_path / "a.sqlite", tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
     first = asyncio.ensure_future(judge(session_file, stores[0]))
-    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 4)
+    await served.until(lambda: len(served.open_requests) == 4)
     second = asyncio.ensure_future(judge(session_file, stores[1]))
-    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == COUNT)
+    await served.until(lambda: len(served.open_requests) == COUNT)
     async with Watched(session_file, stores[2]) as third:
-        waits = asyncio.ensure_future(third.judgment.run())
+        waits = third.begin()
         await third.until(COUNT, "waiting")
         served.release()
         results = await asyncio.gather(first, second, waits)
@@ -307,11 +293,11 @@ async def test_judgments_at_the_same_time_never_pay_twice_for_one_question(
 async def test_a_judgment_asks_itself_when_the_one_it_waited_for_was_cancelled(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     first = asyncio.ensure_future(judge(session_file, store_file))
-    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 4)
+    await served.until(lambda: len(served.open_requests) == 4)
     second = asyncio.ensure_future(judge(session_file, store_file))
-    await asyncio.to_thread(served.wait_for, lambda: len(served.open_requests) == 8)
+    await served.until(lambda: len(served.open_requests) == 8)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
@@ -367,6 +353,36 @@ async def test_a_session_rewritten_while_it_is_judged_ends_as_a_partial_result(
     assert {item_of(request.prompt) for request in served.requests} == set(range(5))
 
 
+async def test_a_session_that_vanishes_while_it_is_judged_does_not_take_its_result_along(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    async with Watched(session_file, store_file, concurrency=1) as watched:
+
+        def empty(update: Update) -> None:
+            if isinstance(update, ChunkUpdate) and update.state is ChunkState.CLEAN:
+                session_file.write_text("")
+
+        watched.on_update = empty
+        result = await watched.judgment.run()
+        kept = await watched.store.all_keys()
+    check_sums(result)
+    assert (result.status, result.judged_chunks, len(kept)) == ("partial", 1, 1)
+    assert "changed while it was open" in (result.error or "")
+
+
+async def test_a_reply_with_characters_that_no_store_can_hold_is_kept(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    def script(request: Request, _: int) -> Reply:
+        reply = json.loads(api.clean(request).body)
+        return api.text("\ud800 " + reply["content"][1]["text"])
+
+    served.script = script
+    first = await judge(session_file, store_file)
+    assert (first.status, first.store_error) == ("complete", None)
+    assert (await judge(session_file, store_file)).calls == 0
+
+
 async def test_numbers_of_tokens_that_no_store_can_hold_lose_no_verdict(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
@@ -409,21 +425,17 @@ def test_judgments_in_two_threads_never_pay_twice_for_one_question(
 
 
 async def test_a_store_that_another_process_holds_does_not_keep_a_stopped_judgment(
-    served: MessagesServer, session_file: Path, store_file: Path
+    served: MessagesServer, session_file: Path, store_file: Path, holder: sqlite3.Connection
 ) -> None:
-    await (await Store.open(store_file)).aclose()
-    holder = sqlite3.connect(store_file, isolation_level=None)
     async with Watched(session_file, store_file) as watched:
         holder.execute("BEGIN EXCLUSIVE")
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
+        running = watched.begin()
+        await served.until(lambda: len(served.requests) == 2)
         watched.judgment.cancel()
         async with asyncio.timeout(4):
             result = await running
         check_sums(result)
         assert result.store_error is not None
-    holder.execute("ROLLBACK")
-    holder.close()
 
 
 async def test_a_limit_that_found_every_chunk_ended_has_ended_nothing(
@@ -462,17 +474,17 @@ async def test_one_chunk_can_be_cancelled_in_flight_queued_and_waiting_to_be_ask
     def script(request: Request, attempt: int) -> Reply:
         match item_of(request.prompt):
             case 0:
-                return api.later(api.clean(request), FOREVER)
+                return api.held(request)
             case 1:
                 return api.error(500, headers={"retry-after": "20"})
             case _:
-                return api.later(api.clean(request), FOREVER)
+                return api.held(request)
 
     served.script = script
     async with Watched(session_file, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         # Part 2 waits to be asked again, so part 3 has its worker.
-        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 3)
+        await served.until(lambda: len(served.requests) == 3)
         await watched.until(2, "retrying")
         assert watched.judgment.cancel_part(1)
         assert watched.judgment.cancel_part(2)
@@ -493,18 +505,53 @@ async def test_one_chunk_can_be_cancelled_in_flight_queued_and_waiting_to_be_ask
     assert watched.states(3) == ["running", "clean"]
 
 
+async def test_a_listener_may_cancel_a_chunk_the_moment_it_hears_of_its_question(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, _: (
+        api.held(request) if item_of(request.prompt) == 0 else api.clean(request)
+    )
+    async with Watched(session_file, store_file) as watched:
+
+        def cancel(update: Update) -> None:
+            if isinstance(update, ChunkUpdate) and update.state is ChunkState.RUNNING:
+                assert update.part != 1 or watched.judgment.cancel_part(1)
+
+        watched.on_update = cancel
+        async with asyncio.timeout(20):
+            result = await watched.judgment.run()
+    check_sums(result)
+    assert (result.gaps, result.judged_chunks) == ({"cancelled": 1}, COUNT - 1)
+
+
+@pytest.mark.parametrize("part", [0, -1, COUNT + 1])
+async def test_a_part_that_does_not_exist_can_be_neither_cancelled_nor_asked_again(
+    served: MessagesServer, session_file: Path, store_file: Path, part: int
+) -> None:
+    served.script = lambda request, _: (
+        api.refusal() if item_of(request.prompt) == COUNT - 2 else api.held(request)
+    )
+    async with Watched(session_file, store_file, concurrency=COUNT) as watched:
+        running = watched.begin()
+        await watched.until(COUNT - 1, "gap")
+        await watched.until(COUNT, "running")
+        assert not watched.judgment.cancel_part(part)
+        assert not watched.judgment.ask_again(part)
+        served.release()
+        result = await running
+    assert (result.gaps, result.calls) == ({"refused": 1}, COUNT)
+
+
 async def test_cancelling_the_first_of_equal_chunks_lets_the_next_be_asked(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    path = write_equal(tmp_path / "s.jsonl", 3)
     served.script = lambda request, attempt: (
-        api.later(api.clean(request), FOREVER)
-        if item_of(request.prompt) == 1 and attempt == 1
-        else api.clean(request)
+        api.held(request) if item_of(request.prompt) == 1 and attempt == 1 else api.clean(request)
     )
     async with Watched(path, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
+        running = watched.begin()
+        await served.until(lambda: len(served.requests) == 2)
         watched.judgment.cancel_part(2)
         result = await running
     assert result.gaps == {"cancelled": 1}
@@ -515,15 +562,9 @@ async def test_cancelling_the_first_of_equal_chunks_lets_the_next_be_asked(
 async def test_cancelling_one_before_the_first_question_leaves_its_equals_to_be_asked(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    path = write_equal(tmp_path / "s.jsonl", 3)
     async with Watched(path, store_file) as watched:
-        prepare = watched.judge.prepare
-
-        async def cancel_and_prepare() -> None:
-            watched.judgment.cancel_part(2)
-            await prepare()
-
-        watched.judge.prepare = cancel_and_prepare
+        watched.while_preparing(lambda: watched.judgment.cancel_part(2))
         result = await watched.judgment.run()
     assert [part.state.value for part in result.parts] == ["clean", "gap", "clean", "clean"]
     assert result.calls == 2
@@ -533,11 +574,11 @@ async def test_a_chunk_that_waits_for_another_judgment_can_be_cancelled_by_itsel
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
     path = write_session(tmp_path / "s.jsonl", 1)
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     first = asyncio.ensure_future(judge(path, store_file))
-    await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 1)
+    await served.until(lambda: len(served.requests) == 1)
     async with Watched(path, store_file) as watched:
-        second = asyncio.ensure_future(watched.judgment.run())
+        second = watched.begin()
         await watched.until(1, "waiting")
         assert watched.judgment.cancel_part(1)
         # The question of the other judgment is still on its way.
@@ -547,10 +588,32 @@ async def test_a_chunk_that_waits_for_another_judgment_can_be_cancelled_by_itsel
     assert (await first).status == "complete"
 
 
+async def test_what_a_stopped_judgment_waited_for_changes_nothing_about_it_any_more(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    served.script = api.held
+    async with (
+        Watched(path, store_file) as first,
+        Watched(path, tmp_path / "other.sqlite") as second,
+    ):
+        one = first.begin()
+        await first.until(1, "running")
+        other = second.begin()
+        await second.until(1, "waiting")
+        second.judgment.cancel()
+        assert (await other).gaps == {"skipped": 1}
+        first.judgment.cancel()
+        await one
+    assert second.states(1) == ["waiting", "gap"]
+    assert isinstance(second.updates[-1], JudgmentEnded)
+    assert second.judgment.board.chunks[0].state is ChunkState.GAP
+
+
 async def test_cancelling_a_follower_leaves_its_leaders_question_to_those_who_wait_for_it(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:
-    path = write_events(tmp_path / "s.jsonl", events(1) + [events(2)[1]] * 3)
+    path = write_equal(tmp_path / "s.jsonl", 3)
     # Every first answer is held until the second judgment waits for it.
     served.script = lambda request, attempt: api.later(
         api.error(500) if item_of(request.prompt) == 1 and attempt == 1 else api.clean(request),
@@ -560,9 +623,9 @@ async def test_cancelling_a_follower_leaves_its_leaders_question_to_those_who_wa
         Watched(path, store_file) as first,
         Watched(path, tmp_path / "other.sqlite") as second,
     ):
-        one = asyncio.ensure_future(first.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 2)
-        other = asyncio.ensure_future(second.judgment.run())
+        one = first.begin()
+        await served.until(lambda: len(served.requests) == 2)
+        other = second.begin()
         await second.until(1, "waiting")
         await second.until(2, "waiting")
         assert first.judgment.cancel_part(3)
@@ -575,12 +638,10 @@ async def test_cancelling_a_follower_leaves_its_leaders_question_to_those_who_wa
 
 
 async def test_a_verdict_on_its_way_into_the_store_is_not_paid_for_again_by_those_who_wait(
-    served: MessagesServer, tmp_path: Path, store_file: Path
+    served: MessagesServer, tmp_path: Path, store_file: Path, holder: sqlite3.Connection
 ) -> None:
     path = write_session(tmp_path / "s.jsonl", 1)
-    await (await Store.open(store_file)).aclose()
-    holder = sqlite3.connect(store_file, isolation_level=None)
-    served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    served.script = api.held
     async with Watched(path, store_file) as first, Watched(path, store_file) as second:
         keep, committing = first.store.keep, asyncio.Event()
 
@@ -589,9 +650,9 @@ async def test_a_verdict_on_its_way_into_the_store_is_not_paid_for_again_by_thos
             await keep(*verdict, **options)
 
         first.store.keep = tell_and_keep
-        one = asyncio.ensure_future(first.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 1)
-        other = asyncio.ensure_future(second.judgment.run())
+        one = first.begin()
+        await served.until(lambda: len(served.requests) == 1)
+        other = second.begin()
         await second.until(1, "waiting")
         holder.execute("BEGIN IMMEDIATE")
         served.release()
@@ -601,7 +662,6 @@ async def test_a_verdict_on_its_way_into_the_store_is_not_paid_for_again_by_thos
             await one
         holder.execute("ROLLBACK")
         result = await other
-    holder.close()
     assert (result.status, result.calls, len(served.requests)) == ("complete", 0, 1)
 
 
@@ -618,7 +678,7 @@ async def test_an_answer_that_comes_in_the_moment_of_a_cancel_is_kept(
             return answer
 
         watched.judge.ask = ask_and_cancel
-        running = asyncio.ensure_future(watched.judgment.run())
+        running = watched.begin()
         with pytest.raises(asyncio.CancelledError):
             await running
     assert (await judge(path, store_file)).calls == 0
@@ -626,44 +686,36 @@ async def test_an_answer_that_comes_in_the_moment_of_a_cancel_is_kept(
 
 
 async def test_many_answers_at_once_do_not_keep_a_stopped_judgment_at_a_store_that_is_held(
-    served: MessagesServer, tmp_path: Path, store_file: Path
+    served: MessagesServer, tmp_path: Path, store_file: Path, holder: sqlite3.Connection
 ) -> None:
     path = write_session(tmp_path / "s.jsonl", 100)
-    await (await Store.open(store_file)).aclose()
-    holder = sqlite3.connect(store_file, isolation_level=None)
     async with Watched(path, store_file, concurrency=100) as watched:
         holder.execute("BEGIN EXCLUSIVE")
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(
-            served.wait_for, lambda: sum(r.answered for r in served.requests) == 100
-        )
+        running = watched.begin()
+        await served.until(lambda: sum(r.answered for r in served.requests) == 100)
         watched.judgment.cancel()
         async with asyncio.timeout(5):
             result = await running
         async with asyncio.timeout(5):
             await watched.store.aclose()
         check_sums(result)
-    holder.execute("ROLLBACK")
-    holder.close()
 
 
 async def test_cancelling_all_closes_what_is_in_flight_and_twice_changes_nothing(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
     served.script = lambda request, _: (
-        api.clean(request)
-        if item_of(request.prompt) < 2
-        else api.later(api.clean(request), FOREVER)
+        api.clean(request) if item_of(request.prompt) < 2 else api.held(request)
     )
     async with Watched(session_file, store_file) as watched:
-        running = asyncio.ensure_future(watched.judgment.run())
-        await asyncio.to_thread(served.wait_for, lambda: len(served.requests) == 4)
+        running = watched.begin()
+        await served.until(lambda: len(served.requests) == 4)
         watched.judgment.cancel()
         watched.judgment.cancel()
         result = await running
         watched.judgment.cancel()
         check_sums(result)
-        await asyncio.to_thread(served.wait_for, lambda: not served.open_requests)
+        await served.until(lambda: not served.open_requests)
     assert (result.status, result.score) == ("cancelled", None)
     assert result.gaps == {"cancelled": 2, "skipped": COUNT - 4}
     assert result.evidence == f"cancelled; 2 of {COUNT} parts judged"

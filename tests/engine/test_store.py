@@ -86,16 +86,45 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     assert path.read_bytes().startswith(b"my diary")
 
 
-async def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", range(SCHEMA_VERSION + 1))
+async def test_the_database_of_another_program_is_refused_and_left_alone(
+    tmp_path: Path, version: int
+) -> None:
     path = tmp_path / "s.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE songs (title)")
+        connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
-    with pytest.raises(StoreError, match="not a longjudge store"):
-        await Store.open(path)
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("songs",)]
+    before = path.read_bytes()
+    for opening in (Store.open, Store.open_to_read):
+        with pytest.raises(StoreError, match=r"not a longjudge store.*another program"):
+            await opening(path)
+    assert path.read_bytes() == before
+
+
+async def test_a_store_that_was_left_before_it_had_tables_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
     connection.close()
+    assert path.stat().st_size
+    reader = await Store.open_to_read(path)
+    assert await reader.judgments() == []
+    await reader.aclose()
+    store = await Store.open(path)
+    assert store.write_error is None
+    await store.aclose()
+
+
+async def test_a_path_that_cannot_be_looked_at_is_said_in_one_message(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 300)
+    store = await Store.open(path)
+    assert store.write_error is not None
+    assert store.write_error.endswith("File name too long")
+    assert await store.kept(["k1"]) == {}
+    await store.aclose()
+    with pytest.raises(StoreError, match=r"File name too long.*--store"):
+        await Store.open_to_read(path)
 
 
 async def test_a_place_that_cannot_be_written_gives_a_store_that_says_so(tmp_path: Path) -> None:
@@ -168,18 +197,15 @@ async def test_a_store_that_another_process_holds_is_opened_to_read_and_says_so(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "s.sqlite"
-    first = await Store.open(path)
-    await first.keep("k1", KEPT, BY)
-    await first.aclose()
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 0")
-    connection.close()
+    old_store(path)
     holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("PRAGMA journal_mode = WAL")
     holder.execute("BEGIN EXCLUSIVE")
     asked = iter([False, True])
     store = await Store.open(path, give_up=lambda: next(asked, True))
     assert store.write_error is not None
     assert "locked" in store.write_error
+    assert await store.kept(["k1"]) == {"k1": KEPT}
     await store.aclose()
     holder.execute("ROLLBACK")
     holder.close()

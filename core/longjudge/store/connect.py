@@ -40,6 +40,17 @@ MIGRATION_SECONDS = 30.0
 TRY_SECONDS = 0.1
 """How long one try may hold the connection's thread, which nothing can interrupt."""
 
+_CONTENT = """
+    SELECT user_version, (SELECT count(*) FROM sqlite_master),
+        (SELECT count(*) FROM sqlite_master WHERE name = 'verdicts')
+    FROM pragma_user_version
+"""
+"""In one statement, since another process may make the tables between two."""
+
+
+class NoTablesYetError(sqlite3.OperationalError):
+    """Another process has made the file, and not yet its tables; or it was killed before."""
+
 
 def _never() -> bool:
     return False
@@ -107,7 +118,11 @@ def make_file(path: Path) -> str | None:
 
 
 def has_content(path: Path) -> bool:
-    """Whether there is a file that is more than just made."""
+    """Whether there is a file that is more than just made.
+
+    Raises:
+        OSError: nobody can know (a folder that may not be entered, an impossible name).
+    """
     return path.is_file() and path.stat().st_size > 0
 
 
@@ -143,6 +158,8 @@ async def prepare_to_write(
     """Switch to WAL and bring the schema up to date."""
 
     async def prepare() -> None:
+        # First of all, since the mode of another program's file is not ours to change.
+        await _check_content(path, connection)
         await connection.execute("PRAGMA journal_mode=WAL")
         await connection.execute("PRAGMA synchronous=NORMAL")
         await _migrate(path, connection)
@@ -157,11 +174,9 @@ async def prepare_to_write(
 
 async def prepare_to_read(path: Path, connection: aiosqlite.Connection) -> None:
     """Check the schema, and change nothing; an older one is made to read like today's."""
-    version = await patiently(lambda: _version(connection), PATIENCE_SECONDS)
-    _check_version(path, version)
+    version = await patiently(lambda: _check_content(path, connection), PATIENCE_SECONDS)
     if version == 0:
-        # Another process has made the file and not yet its tables.
-        raise sqlite3.OperationalError("it has no tables yet")
+        raise NoTablesYetError("it has no tables yet")
     if version < SCHEMA_VERSION:
         # They live in this connection's memory, and hide the tables of the same name.
         await connection.execute("PRAGMA temp_store=MEMORY")
@@ -196,20 +211,28 @@ def _check_version(path: Path, version: int) -> None:
         )
 
 
-async def _migrate(path: Path, connection: aiosqlite.Connection) -> None:
-    version = await _version(connection)
+async def _check_content(path: Path, connection: aiosqlite.Connection) -> int:
+    """The version of the schema, 0 before there is one.
+
+    Raises:
+        StoreError: a newer one.
+        sqlite3.DatabaseError: the tables of another program.
+    """
+    [(version, tables, verdicts)] = await connection.execute_fetchall(_CONTENT)
     _check_version(path, version)
-    if version == SCHEMA_VERSION:
+    if tables if version == 0 else not verdicts:
+        raise sqlite3.DatabaseError("it is the database of another program")
+    return version
+
+
+async def _migrate(path: Path, connection: aiosqlite.Connection) -> None:
+    if await _version(connection) == SCHEMA_VERSION:
         return
     await _name_functions(connection)
     await connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while this one waited for the lock.
-        version = await _version(connection)
-        _check_version(path, version)
-        tables = list(await connection.execute_fetchall("SELECT name FROM sqlite_master"))
-        if version == 0 and tables:
-            raise sqlite3.DatabaseError("it is the database of another program")
+        version = await _check_content(path, connection)
         for number in range(version, SCHEMA_VERSION):
             for statement in MIGRATIONS[number]:
                 await connection.execute(statement)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from longjudge.errors import StoreError
 from longjudge.store.connect import (
     PATIENCE_SECONDS,
+    NoTablesYetError,
     connect,
     file_id,
     has_content,
@@ -80,8 +81,8 @@ class StoreFile:
                 problem = str(error)
             else:
                 return cls(path, connection, None)
-        if await asyncio.to_thread(has_content, path):
-            with contextlib.suppress(sqlite3.OperationalError):
+        with contextlib.suppress(sqlite3.OperationalError, OSError):
+            if await asyncio.to_thread(has_content, path):
                 return await cls._open_existing(path, problem)
         return await cls._open_empty(path, problem)
 
@@ -93,17 +94,22 @@ class StoreFile:
             StoreError: as for `open`.
         """
         read_only = "opened to read"
-        if await asyncio.to_thread(path.is_dir):
-            raise StoreError(f"{clean_line(str(path))}: a folder, no store; name the store's file")
-        if not await asyncio.to_thread(has_content, path):
-            return await cls._open_empty(path, read_only)
         try:
-            return await cls._open_existing(path, read_only)
-        except sqlite3.OperationalError as error:
+            if await asyncio.to_thread(path.is_dir):
+                raise StoreError(
+                    f"{clean_line(str(path))}: a folder, no store; name the store's file"
+                )
+            if await asyncio.to_thread(has_content, path):
+                return await cls._open_existing(path, read_only)
+        except NoTablesYetError:
+            pass
+        except (sqlite3.OperationalError, OSError) as error:
+            fault = error.strerror if isinstance(error, OSError) else error
             raise StoreError(
-                f"{clean_line(str(path))}: cannot be read as a store ({error}); check the file's"
+                f"{clean_line(str(path))}: cannot be read as a store ({fault}); check the file's"
                 " permissions, or name another with --store"
             ) from error
+        return await cls._open_empty(path, read_only)
 
     @classmethod
     async def _open_existing(cls, path: Path, problem: str) -> Self:

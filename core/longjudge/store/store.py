@@ -124,7 +124,7 @@ class Store(StoreFile):
             (
                 key,
                 kept.verdict.to_json(),
-                kept.raw_reply,
+                without_surrogates(kept.raw_reply),
                 int(kept.disagrees),
                 provenance.model,
                 provenance.endpoint,

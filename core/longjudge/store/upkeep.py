@@ -161,7 +161,7 @@ def shrink(path: Path, seconds: float = VACUUM_SECONDS) -> str | None:
             connection.set_progress_handler(lambda: time.monotonic() > end, _PROGRESS_STEPS)
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         text = str(error)
         if "interrupted" in text:
             return f"it takes longer than {seconds:g} seconds"

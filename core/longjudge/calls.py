@@ -1,0 +1,94 @@
+"""The calls of one judgment that are in flight: sent, counted, paid for, cut off.
+
+Each is a task of its own, so that it can be cut off while its worker lives on, and an answer that
+has come is not lost where the worker itself is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from longjudge.judges.base import AskError
+from longjudge.prices import cost_usd
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from longjudge.board import Board
+    from longjudge.budget import Purse, Reservation
+    from longjudge.judges.base import Answer, Judge, Question
+
+
+class Calls:
+    """Calls by position.
+
+    `late` is awaited with what came in the moment in which the worker was cancelled.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        board: Board,
+        purse: Purse,
+        late: Callable[[int, Question, Answer], Awaitable[None]],
+    ) -> None:
+        self._judge = judge
+        self._board = board
+        self._purse = purse
+        self._late = late
+        self._in_flight: dict[int, asyncio.Task[Answer]] = {}
+
+    def cost(self, answer: Answer) -> float | None:
+        """Price of an answer, None where it is unknown."""
+        return cost_usd(self._judge.model, answer.usage, self._judge.price)
+
+    def cut_off(self, position: int) -> bool:
+        """Cut off the call about a chunk; False where none is in flight."""
+        call = self._in_flight.get(position)
+        if call is not None:
+            call.cancel()
+        return call is not None
+
+    async def wind_up(self, grace: float) -> None:
+        """Let answers on their way arrive for so many seconds, and cut off the rest."""
+        if self._in_flight:
+            await asyncio.wait(list(self._in_flight.values()), timeout=grace)
+        for call in self._in_flight.values():
+            call.cancel()
+
+    async def ask(
+        self, position: int, question: Question, max_tokens: int, reservation: Reservation
+    ) -> Answer | None:
+        """Send one question; None where it was cut off.
+
+        Raises:
+            AskError: no answer came.
+        """
+        # Nobody knows what an answer costs that did not arrive.
+        paid: float | None = None
+        call = asyncio.ensure_future(self._judge.ask(question, max_tokens=max_tokens))
+        self._in_flight[position] = call
+        # Told when it can be cut off, which a listener may do at once.
+        self._board.started(position)
+        try:
+            answer = await call
+            paid = self.cost(answer)
+            return answer
+        except AskError as error:
+            self._board.spent.calls_without_reply += not error.replied
+            paid = 0.0 if error.replied else None
+            raise
+        except asyncio.CancelledError:
+            worker = asyncio.current_task()
+            if worker is not None and worker.cancelling():
+                if call.done() and not call.cancelled() and call.exception() is None:
+                    paid = self.cost(call.result())
+                    await self._late(position, question, call.result())
+                raise
+            self._board.spent.calls_without_reply += 1
+            return None
+        finally:
+            self._in_flight.pop(position, None)
+            self._board.stopped(position)
+            self._purse.settle(reservation, paid)
