@@ -56,7 +56,7 @@ async def test_running_chunks_show_their_time_and_a_cancel(open_desk, write_sess
         assert len(running) == 4
         assert all(row.endswith("[cancel]") for row in running)
         assert any("… queued" in row for row in desk.rows("chunks"))
-        assert "judging…" in desk.text
+        await desk.sees("judging…")
         desk.judge.gate.set()
         await desk.until(ended(desk))
 

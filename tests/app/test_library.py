@@ -80,7 +80,7 @@ async def test_rows_keys_and_buttons_have_their_place(open_desk, three, size):
     async with open_desk(*three, size=size) as desk:
         await desk.press("A", "r")
         await desk.until(lambda: not desk.shelf.busy and len(desk.shelf.lasts) == 3)
-        await desk.sees("complete")
+        await desk.until(lambda: "⚑ complete 0." in desk.text and "✓ complete 1.00" in desk.text)
         assert max(map(len, desk.lines)) <= size[0]
         for words in ("SESSIONS 3", "long.jsonl", "[x]", "enter Open", "ctrl+q Quit"):
             assert words in desk.text
@@ -138,7 +138,7 @@ async def test_the_sort_goes_round_and_says_by_what(open_desk, three):
         await desk.sees("sorted by lowest score")
         assert names(desk) == ["short.jsonl", "long.jsonl", "middle.jsonl"]
         await desk.press("o")
-        await desk.sees("sorted by name")
+        await desk.sees("sorted by title")
         assert names(desk) == ["long.jsonl", "middle.jsonl", "short.jsonl"]
         await desk.press("o")
         await desk.sees("sorted by bytes")
@@ -342,6 +342,61 @@ async def test_a_missing_credential_is_said_once(open_desk, three):
         assert all("✗ failed: " in row for row in rows(desk))
         await desk.until(lambda: any("ANTHROPIC_API_KEY" in n for n in messages(desk)))
         assert sum("ANTHROPIC_API_KEY" in n for n in messages(desk)) == 1
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_why_a_session_failed_is_short_in_its_row_and_whole_under_the_cursor(
+    open_desk, three, size
+):
+    async with open_desk(*three, judge=AnthropicJudge("claude-haiku-5-5"), size=size) as desk:
+        await desk.press("A", "r")
+        await desk.sees("Judge at this price?")
+        await desk.press("enter")
+        await desk.until(lambda: not desk.shelf.busy and "✗ failed: " in desk.row("long.jsonl"))
+        await desk.until(lambda: all(row.endswith("✗ failed: no credential") for row in rows(desk)))
+        status = desk.app.screen.query_one("#library-status")
+
+        def uncovered():
+            desk.app.clear_notifications()
+            return status.size.height == 2 and not desk.app.screen.query("Toast")
+
+        await desk.until(uncovered)
+        said = " ".join("".join(desk.lines[status.region.y : status.region.bottom]).split())
+        for words in ("no credential for claude-haiku-5-5", "ANTHROPIC_AUTH_TOKEN", "`--model off"):
+            assert words in said
+        assert "3 selected" in desk.text
+        await desk.press("slash")
+        await desk.until(lambda: status.size.height == 1)
+
+
+async def test_while_the_filter_is_typed_enter_is_said_to_lead_to_the_list(open_desk, three):
+    async with open_desk(*three) as desk:
+        await desk.until(lambda: "enter opens" in status(desk))
+        await desk.press("slash", *"mid")
+        await desk.until(lambda: "enter goes to the list" in status(desk))
+        await desk.press("enter")
+        await desk.until(lambda: "enter opens" in status(desk))
+        assert names(desk) == ["middle.jsonl"]
+
+
+async def test_the_title_has_what_the_other_columns_leave(open_desk, tmp_path):
+    title = "Split the checkout into a service of its own, and move the prices there"
+    path = tmp_path / "titled.json"
+    steps = [{"kind": "tool_call", "tool": "Bash", "input": {"command": "ls"}}] * 3
+    path.write_text(json.dumps({"title": title, "events": steps}))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"title": "Other", "events": steps}))
+    async with open_desk(path, other) as desk:
+        await desk.until(lambda: title[:40] in desk.text)
+        columns = desk.title("library-columns")
+        row = desk.row("Split")
+        assert columns.index("title") == row.index("Split")
+        assert columns.index("events") + len("events") == row.rindex("3") + 1
+        await desk.press("A", "r")
+        await desk.until(lambda: len(desk.shelf.lasts) == 2 and not desk.shelf.busy)
+        await desk.until(lambda: "✓ complete 1.00 · 1/1" in desk.row("Split"))
+        assert title[:25] in desk.row("Split")
+        assert desk.title("library-columns").index("last result") == desk.row("Split").index("✓")
 
 
 async def test_quitting_with_a_queue_asks_once(open_desk, three):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from textwrap import dedent
 
 import pytest
@@ -470,3 +471,14 @@ async def test_every_action_is_in_the_palette_and_in_the_help(open_desk, write_s
             "On the slider",
         ):
             assert words in listed
+
+
+async def test_the_price_of_every_model_in_sight_is_whole_at_80_columns(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 10), size=(80, 24)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("m")
+        await desk.sees("price for a million tokens in and out")
+        choices = desk.app.screen.query_one("#choices")
+        drawn = [choices.render_line(y).text for y in range(choices.size.height)]
+        assert "no cost" in drawn[0]
+        assert all(re.search(r"\$[\d.]+ in, \$[\d.]+ out", row) for row in drawn[1:]), drawn

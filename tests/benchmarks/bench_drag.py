@@ -22,7 +22,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import longjudge_tui
+
+# isort: split
 from textual import events
+from textual.geometry import Offset
 
 from longjudge.chunks import plan_chunks
 from longjudge.judges.offline import OfflineJudge
@@ -205,6 +209,7 @@ async def drag_slider(pilot: Pilot[None], app: LongjudgeApp, bench: Bench, steps
     def mouse(kind: type[events.MouseEvent], x: float) -> None:
         # With a fraction of a cell, as terminals that report pixels send it.
         where = region.x + x, region.y
+        app.mouse_position = Offset(int(where[0]), where[1])
         app.screen._forward_event(kind(None, *where, 0, 0, 1, False, False, False, *where))
 
     mouse(events.MouseDown, 0)
@@ -238,6 +243,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, default=130)
     arguments = parser.parse_args()
     sys.setswitchinterval(SWITCH_INTERVAL)
+    say(f"frames                    at most {longjudge_tui.FRAMES_PER_SECOND} a second")
     with tempfile.TemporaryDirectory(prefix="longjudge-drag-") as folder:
         asyncio.run(drag(Path(folder), arguments.events, arguments.sizes))
 

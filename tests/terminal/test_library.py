@@ -46,6 +46,25 @@ def test_both_are_judged_and_a_filter_typed_in_one_write_is_used(open_terminal, 
     assert terminal.ended() == 0
 
 
+def test_without_a_credential_the_reason_and_the_way_out_are_readable(
+    open_terminal, environment, folder
+):
+    environment["HOME"] = str(folder.parent)
+    terminal = open_terminal("--model", "claude-haiku-5-5", folder, columns=80, rows=24)
+    terminal.sees("SESSIONS 2")
+    terminal.send("r")
+    terminal.sees("Judge at this price?")
+    terminal.send("\r")
+    terminal.sees("✗ failed: no credential")
+    terminal.sees("use `--model offline`")
+    terminal.send("/")
+    terminal.sees("enter goes to the list")
+    terminal.send("\r")
+    terminal.sees("use `--model offline`")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+
+
 def test_quitting_with_a_queue_asks_once(open_terminal, folder):
     terminal = open_terminal("--model", "offline", folder)
     terminal.sees("SESSIONS 2")

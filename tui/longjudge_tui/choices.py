@@ -170,13 +170,13 @@ def _in_home(typed: str) -> str:
 
 
 def model_choices(config: Configuration, standing: str) -> list[Choice]:
-    """What can be asked, with its price for a million tokens in and out.
+    """What can be asked, its price for a million tokens in and out first: it is never cut.
 
     The offline rules, the default model, the environment's, the configuration's profiles, and
     the models whose price is known, cheapest first. `standing` is the name that was chosen last.
     """
     named: dict[str, list[str]] = {
-        OFFLINE_MODEL: ["rules on this computer: no key, no network, no cost"],
+        OFFLINE_MODEL: ["no cost", "rules on this computer: no key, no network"],
         DEFAULT_MODEL: ["the default model"],
     }
     if from_environment := os.environ.get("JUDGE_MODEL"):
@@ -191,7 +191,7 @@ def model_choices(config: Configuration, standing: str) -> list[Choice]:
     if standing not in named:
         named[standing] = ["chosen before"]
     return [
-        Choice(name, " · ".join([*words, *_price_words(name, config)]), name == standing)
+        Choice(name, " · ".join([*_price_words(name, config), *words]), name == standing)
         for name, words in named.items()
     ]
 
@@ -207,7 +207,7 @@ def _price_words(name: str, config: Configuration) -> list[str]:
         if price is None:
             return ["price unknown"]
         low, high = price.input, price.output
-    return [f"${low:g} in, ${high:g} out per million tokens"]
+    return [f"${low:g} in, ${high:g} out"]
 
 
 def rubric_choices(known: KnownRubrics, standing: Rubric, name: str = "") -> list[Choice]:

@@ -44,7 +44,11 @@ class ChunkFacts:
 
 
 class ChunkList(LineList):
-    """One row per chunk, read from the bench when it is drawn."""
+    """One row per chunk, read from the bench when it is drawn.
+
+    While it is `following`, whoever watches the judgment may scroll it; whatever the user does to
+    move through the chunks ends that.
+    """
 
     class Pressed(Message):
         """The button of one row was clicked."""
@@ -62,6 +66,48 @@ class ChunkList(LineList):
     def __init__(self, bench: Bench, *, id: str) -> None:
         super().__init__(id=id)
         self._bench = bench
+        self.following = False
+
+    def keep_in_sight(self, first: int, last: int) -> None:
+        """Scroll so that a row is on the screen and, where there is room, those up to the last."""
+        height, top = self.scrollable_content_region.height, self.scroll_offset.y
+        if top <= first and last < top + height:
+            return
+        if last - first >= height and top <= first < top + height:
+            return
+        # With what has just ended above, and room for what comes next below.
+        target = max(0, min(first - min(2, height // 4), self.row_count - height))
+        if target != top:
+            self.scroll_to(y=target, animate=False, force=True)
+
+    def show_cursor(self) -> None:
+        """Scroll back to where the cursor is."""
+        self._show_row(self.cursor)
+
+    def move_to(self, row: int, *, middle: bool = False) -> None:
+        """Put the cursor on a row, and stay there."""
+        self.following = False
+        super().move_to(row, middle=middle)
+
+    def on_mouse_scroll_up(self) -> None:
+        """Stay where the wheel leads."""
+        self.following = False
+
+    def on_mouse_scroll_down(self) -> None:
+        """Stay where the wheel leads."""
+        self.following = False
+
+    def on_scroll_to(self) -> None:
+        """Stay where the thumb of the scroll bar was dragged."""
+        self.following = False
+
+    def on_scroll_up(self) -> None:
+        """Stay where a click on the scroll bar leads."""
+        self.following = False
+
+    def on_scroll_down(self) -> None:
+        """Stay where a click on the scroll bar leads."""
+        self.following = False
 
     def row_facts(self, row: int) -> ChunkFacts:
         """State and detail of a chunk now."""

@@ -9,17 +9,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from longjudge.errors import (
+    CopiedSessionError,
     CredentialError,
     LoadCancelledError,
     LongjudgeError,
     SessionError,
     SeveralSessionsError,
 )
-from longjudge.sessions import load_session
 from longjudge.text import clean_line
 from longjudge_tui.last import Last
 from longjudge_tui.pricing import Price
 from longjudge_tui.run import Run
+from longjudge_tui.together import Together
 from longjudge_tui.wording import fault
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from longjudge.store import Store
     from longjudge_tui.outlook import Outlook
     from longjudge_tui.terms import Terms
+    from longjudge_tui.together import Loaded
 
 CLOSE_SECONDS = 4.0
 CUT_SECONDS = 1.0
@@ -44,6 +46,7 @@ class Stage(StrEnum):
     CANCELLED = "cancelled"
     NOT_ASKED = "not asked"
     FAILED = "failed"
+    COPIED = "all of it is in another file"
 
 
 IN_FLIGHT = frozenset({Stage.WAITING, Stage.READING, Stage.JUDGING, Stage.STOPPING})
@@ -61,12 +64,25 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A judgment that ended: its result, and what another run would ask."""
+    """A judgment that ended: its result, and what another run would ask.
+
+    It `leans` where files that were judged `together` with this one hold some of its events.
+    """
 
     file: SessionFile
     terms: Terms
     last: Last
     price: Price
+    together: Together
+    leans: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """How a session is to be judged, and together with which others."""
+
+    terms: Terms
+    together: Together
 
 
 class Queue:
@@ -95,7 +111,7 @@ class Queue:
         self._notices = notices
         self._ended = ended
         self._sessions_of = sessions_of
-        self._waiting: dict[SessionFile, Terms] = {}
+        self._waiting: dict[SessionFile, _Order] = {}
         self._stopped = threading.Event()
         self._run: Run | None = None
         self._task: asyncio.Task[None] | None = None
@@ -120,13 +136,18 @@ class Queue:
         return State(stage, figures.judged + figures.gaps, figures.chunks)
 
     def add(self, files: Iterable[SessionFile], terms: Terms) -> None:
-        """Judge sessions after those that wait; what is in the queue already stays where it is."""
+        """Judge sessions together, after those that wait.
+
+        What is in the queue already stays where it is.
+        """
         if not self.busy:
             self.begun = self.added = 0
             self._credential_said = False
-        for file in files:
-            if file != self.current and file not in self._waiting:
-                self._waiting[file] = terms
+        new = [file for file in files if file != self.current and file not in self._waiting]
+        order = _Order(terms, Together(new))
+        for file in new:
+            if file not in self._waiting:
+                self._waiting[file] = order
                 self.states[file] = State(Stage.WAITING)
                 self.added += 1
         if self._waiting and (self._task is None or self._task.done()):
@@ -134,7 +155,9 @@ class Queue:
 
     def cancel(self, file: SessionFile) -> bool:
         """Judge one session no more; False where it is not in the queue."""
-        if self._waiting.pop(file, None) is not None:
+        order = self._waiting.pop(file, None)
+        if order is not None:
+            order.together.leave_out(file)
             self.states[file] = State(Stage.CANCELLED)
             return True
         if file != self.current:
@@ -169,16 +192,16 @@ class Queue:
 
     async def _work(self) -> None:
         while self._waiting:
-            file, terms = next(iter(self._waiting.items()))
+            file, order = next(iter(self._waiting.items()))
             del self._waiting[file]
             self.current, self._stopped = file, threading.Event()
             self.begun += 1
             try:
-                await self._judge_file(file, terms)
+                await self._judge_file(file, order)
             finally:
                 self.current = self._run = None
 
-    async def _judge_file(self, file: SessionFile, terms: Terms) -> None:
+    async def _judge_file(self, file: SessionFile, order: _Order) -> None:
         self.states[file] = State(Stage.READING, 0, file.bytes)
         stopped = self._stopped
 
@@ -189,16 +212,20 @@ class Queue:
 
         session: Session | None = None
         try:
-            session = await asyncio.to_thread(load_session, file.path, report, file.session)
-            outlook = await asyncio.to_thread(terms.outlook, session, self._kept)
+            loaded = await asyncio.to_thread(order.together.load, file, report)
+            session = loaded.session
+            outlook = await asyncio.to_thread(order.terms.outlook, session, self._kept)
             if stopped.is_set():
                 self.states[file] = State(Stage.CANCELLED)
             else:
-                await self._judge(file, session, outlook, terms)
+                await self._judge(file, loaded, outlook, order)
         except LoadCancelledError:
             self.states[file] = State(Stage.CANCELLED)
         except SeveralSessionsError:
-            await self._expand(file, terms)
+            await self._expand(file, order)
+        except CopiedSessionError:
+            order.together.leave_out(file)
+            self.states[file] = State(Stage.COPIED)
         except CredentialError as error:
             # What the store answers whole needs no credential, so the others go on.
             self._failed(file, error, say=not self._credential_said)
@@ -211,7 +238,7 @@ class Queue:
             if session is not None:
                 session.close()
 
-    async def _expand(self, file: SessionFile, terms: Terms) -> None:
+    async def _expand(self, file: SessionFile, order: _Order) -> None:
         """Each session of a file with many is judged in its place."""
         try:
             parts = await self._sessions_of(file)
@@ -221,14 +248,16 @@ class Queue:
         self.states.pop(file, None)
         if self._stopped.is_set():
             return
-        self._waiting = dict.fromkeys(parts, terms) | self._waiting
+        order.together.expand(file, parts)
+        self._waiting = dict.fromkeys(parts, order) | self._waiting
         self.states |= dict.fromkeys(parts, State(Stage.WAITING))
         self.added += len(parts) - 1
         self.begun -= 1
 
     async def _judge(
-        self, file: SessionFile, session: Session, outlook: Outlook, terms: Terms
+        self, file: SessionFile, loaded: Loaded, outlook: Outlook, order: _Order
     ) -> None:
+        session, terms = loaded.session, order.terms
         run = self._run = Run(
             session,
             outlook,
@@ -244,7 +273,8 @@ class Queue:
         self.states.pop(file, None)
         totals = outlook.again(self._kept).totals
         price = Price.of(totals, applies=terms.applies(session))
-        self._ended(Ended(file, terms, Last.of_result(run.result), price))
+        last = Last.of_result(run.result)
+        self._ended(Ended(file, terms, last, price, order.together, loaded.leans))
         if run.fatal_error is not None:
             self._stop_for(run.fatal_error)
 

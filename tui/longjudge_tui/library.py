@@ -16,6 +16,7 @@ from longjudge_tui.fields import Field
 from longjudge_tui.library_list import LibraryList
 from longjudge_tui.library_words import (
     about,
+    fault_words,
     hint_words,
     listing_title,
     progress_words,
@@ -23,7 +24,13 @@ from longjudge_tui.library_words import (
     sum_words,
 )
 from longjudge_tui.line_list import LineList
-from longjudge_tui.lines import CommandButton, CommandPressed, FittedLine, KeyBar
+from longjudge_tui.lines import (
+    CommandButton,
+    CommandPressed,
+    FittedLine,
+    GrowingLine,
+    KeyBar,
+)
 from longjudge_tui.live import banner
 from longjudge_tui.wording import line, plural, size
 
@@ -89,7 +96,7 @@ class Library(Screen[None]):
         yield FittedLine(id="library-columns")
         yield LibraryList(self.shelf, id="sessions")
         yield FittedLine(id="library-sum")
-        yield FittedLine(id="library-status")
+        yield GrowingLine(id="library-status")
         yield KeyBar(LIBRARY_BAR, id="keys")
 
     def on_mount(self) -> None:
@@ -162,9 +169,16 @@ class Library(Screen[None]):
         shelf = self.shelf
         error = shelf.store_error
         words = [f"NOTHING IS KEPT: {line(error)}"] if error else []
-        doing = progress_words(shelf) or [hint_words(shelf.listing.view, shelf.listing.words)]
-        status = self.query_one("#library-status", FittedLine)
-        status.show(" · ".join([*words, *doing]))
+        status = self.query_one("#library-status", GrowingLine)
+        doing = progress_words(shelf)
+        typing = self.focused is self.field
+        file = self.sessions.under_cursor
+        failed = fault_words(shelf, file) if file is not None and not typing else ""
+        if doing or error or not failed:
+            hint = hint_words(shelf.listing.view, shelf.listing.words, typing=typing)
+            status.show(" · ".join([*words, *(doing or [hint])]))
+        else:
+            status.show_whole(failed)
         status.set_class(bool(error), "-alarm")
 
     def _confirm(self, offer: Offer) -> None:

@@ -35,6 +35,7 @@ _STAGE_GLYPHS = {
     Stage.CANCELLED: "✗",
     Stage.NOT_ASKED: "✗",
     Stage.FAILED: "✗",
+    Stage.COPIED: "–",
 }
 
 Variants = tuple[str, ...]
@@ -67,8 +68,10 @@ def state_words(state: State) -> Variants:
     """What is going on about a session, or what it came to."""
     glyph = _STAGE_GLYPHS[state.stage]
     words = f"{glyph} {state.stage}"
+    if state.stage is Stage.COPIED:
+        return (words, f"{glyph} in another file")
     if state.fault:
-        return (f"{words}: {line(state.fault)}",)
+        return tuple(f"{words}: {reason}" for reason in _reasons(state.fault))
     if state.stage is Stage.READING and state.total:
         return (f"{words} {100 * state.done // state.total} %",)
     if state.stage is Stage.JUDGING:
@@ -76,8 +79,26 @@ def state_words(state: State) -> Variants:
     return (words,)
 
 
+def _reasons(fault: str) -> Variants:
+    """A fault whole, then without its way out, its details, and what it is about."""
+    whole = line(fault)
+    reason = whole.partition(";")[0]
+    short = reason.partition(": ")[0]
+    return (whole, reason, short, short.partition(" for ")[0])
+
+
+def fault_words(shelf: Shelf, file: SessionFile) -> str:
+    """Why nothing came of a session, whole; empty where there is no such fault."""
+    state, price = shelf.state(file), shelf.price(file)
+    if state is not None and state.fault:
+        return f"{state_words(state)[0]}"
+    return f"✗ {line(price.fault)}" if price is not None and price.fault else ""
+
+
 def state_look(state: State) -> str:
     """How that looks."""
+    if state.stage is Stage.COPIED:
+        return "dim"
     return "active" if state.stage in IN_FLIGHT else "gap"
 
 
@@ -133,7 +154,9 @@ def about(cost: float | None) -> str:
 def price_words(price: Price) -> Variants:
     """What a run would ask, in a row."""
     if price.fault:
-        return (f"✗ {line(price.fault)}",)
+        return tuple(f"✗ {reason}" for reason in _reasons(price.fault))
+    if price.copied:
+        return ("all of it is in another file", "in another file")
     if not price.chunks:
         return ("nothing to ask",)
     if not price.to_ask:
@@ -146,12 +169,9 @@ def price_sum(price: Price) -> list[str]:
     cost = about(price.cost_usd)
     if price.cost_usd and price.low is not None and price.high is not None:
         cost += f" ({dollars(price.low).lstrip('$')}-{dollars(price.high).lstrip('$')})"
-    return [
-        plural(price.chunks, "chunk"),
-        f"{price.kept} kept",
-        f"{price.to_ask} to ask",
-        cost,
-    ]
+    equal = [f"{price.equal} equal to another"] if price.equal else []
+    kept, to_ask = f"{price.kept} kept", f"{price.to_ask} to ask"
+    return [plural(price.chunks, "chunk"), kept, *equal, to_ask, cost]
 
 
 def listing_title(listing: Listing) -> Variants:
@@ -174,7 +194,7 @@ def sum_words(found: Sum) -> list[str]:
     else:
         rest = price_sum(found.price)
         if found.priced < found.sessions:
-            rest.append(f"{found.priced} of {found.sessions} estimated")
+            rest.append(f"{found.priced} of {found.sessions} estimated together")
     return [
         " · ".join([*words, *rest]),
         " · ".join([words[0], *rest]),
@@ -194,8 +214,8 @@ def row_words(shelf: Shelf, file: SessionFile) -> list[str]:
         words += [plural(facts.tool_calls, "tool call"), plural(facts.threads, "thread")]
         if facts.skipped_lines:
             words.append(f"⚠ {plural(facts.skipped_lines, 'line')} skipped")
-    if price is not None and price.fault:
-        words.append(f"✗ {line(price.fault)}")
+    if price is not None and price.copied:
+        words.append(price_words(price)[0])
     elif price is not None and price.chunks:
         words += price_sum(price)
     elif shelf.pricing.is_waiting(file):
@@ -225,8 +245,10 @@ def progress_words(shelf: Shelf) -> list[str]:
     return words
 
 
-def hint_words(rows: Sequence[SessionFile], words: str) -> str:
-    """What to do next."""
+def hint_words(rows: Sequence[SessionFile], words: str, *, typing: bool) -> str:
+    """What to do next; `typing` while the filter is written."""
+    if rows and typing:
+        return "enter goes to the list, which stays filtered · escape clears the filter"
     if rows:
         return "enter opens · space selects · r judges · / filters · ? shows the keys"
     if words:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.binding import BindingType
+    from textual.timer import Timer
+
+BAR_SECONDS = 0.1
+"""How much later than the rows the thumb of the scroll bar may follow: it takes long to draw."""
 
 Cells = list[tuple[str, str]]
 """A row's cells: text that is safe to show, and the word for how it looks."""
@@ -82,7 +86,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id)
         self._strips: LRUCache[Hashable, Strip] = LRUCache(1024)
         self._drawn: dict[int, Hashable] = {}
-        self._painting = False
+        self._bar_timer: Timer | None = None
         self._rows = 0
         self._styles_by_look: dict[tuple[str, str], Style] = {}
 
@@ -120,16 +124,20 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _refresh_changed(self) -> None:
         """Draw the lines again that look different now: a repaint of all takes much longer."""
-        top = self.scroll_offset.y
-        for y in range(self.size.height):
-            if y not in self._drawn or self._drawn[y] != self._key(y + top):
-                self.refresh_line(y + top)
+        top, width = self.scroll_offset.y, self._row_width
+        changed = [
+            Region(0, y, self.size.width, 1)
+            for y in range(self.size.height)
+            if y not in self._drawn or self._drawn[y] != self._key(y + top, width)
+        ]
+        if changed:
+            self.refresh(*changed)
 
-    def _key(self, row: int) -> Hashable:
+    def _key(self, row: int, width: int) -> Hashable:
         """Everything that the line of a row depends on; None where there is no row."""
         if row >= self._rows:
             return None
-        return (row, self.scrollable_content_region.width, self._mark(row), self.row_facts(row))
+        return (row, width, self._mark(row), self.row_facts(row))
 
     def _mark(self, row: int) -> str:
         if row != self.cursor:
@@ -142,11 +150,17 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         height = self.container_size.height
         if height and (size.height > height) == self.show_vertical_scrollbar:
             # The scroll bar stays where it is, or away, so that no widget moves: laying the whole
-            # screen out again would take longer than painting it.
+            # screen out again would take longer than painting it. The bar's thumb may come later.
             self.set_reactive(Widget.virtual_size, size)  # pyright: ignore[reportArgumentType]
-            self._scroll_update(size)
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
+            if self._bar_timer is None:
+                self._bar_timer = self.set_timer(BAR_SECONDS, self._show_bar)
         else:
             self.virtual_size = size
+
+    def _show_bar(self) -> None:
+        self._bar_timer = None
+        self._scroll_update(self.virtual_size)
 
     def move_to(self, row: int, *, middle: bool = False) -> None:
         """Put the cursor on a row; `middle` brings it to the middle of the list."""
@@ -164,25 +178,41 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line in sight."""
+        width = self._row_width
         row = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
-        key = self._key(row)
-        if self._painting:
-            self._drawn[y] = key
-        if key is None:
-            return Strip.blank(width, self.rich_style)
-        strip = self._strips.get(key)
-        if strip is None:
-            strip = self._strips[key] = self._draw(row, width, self._mark(row))
-        return strip
+        return self._line(row, width, self._key(row, width))
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines for the screen, and remember what was drawn."""
-        self._painting = True
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._painting = False
+        """Draw lines for the screen, and remember what was drawn.
+
+        A row fills its line and has no border, so that the way of other widgets, which keep every
+        line once more and lay a frame around it, would only take time.
+        """
+        filters, background = self.get_line_filters(), self.background_colors[1]
+        top, width = self.scroll_offset.y, self._row_width
+        strips: list[Strip] = []
+        for y in crop.line_range:
+            key = self._drawn[y] = self._key(y + top, width)
+            strip = self._line(y + top, width, key)
+            for each in filters:
+                strip = strip.apply_filter(each, background)
+            strips.append(strip.crop(crop.x, crop.right))
+        return strips
+
+    @property
+    def _row_width(self) -> int:
+        return self.scrollable_content_region.width
+
+    def _line(self, row: int, width: int, key: Hashable) -> Strip:
+        if key is None:
+            return Strip.blank(self.size.width, self._style("plain", ""))
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._draw(row, width, self._mark(row))
+            # The scroll bar's own column, while the bar is not there.
+            strip = strip.adjust_cell_length(self.size.width, self._style("plain", ""))
+            self._strips[key] = strip
+        return strip
 
     def _draw(self, row: int, width: int, mark: str) -> Strip:
         pointer = {"": " ", "row--cursor": "▶", "row--cursor-blurred": "▷"}[mark]

@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from longjudge_tui.commands import BAR, Command, command
 from longjudge_tui.wording import widest
+from longjudge_tui.wrapping import wrap
 
 if TYPE_CHECKING:
     from textual import events
@@ -46,6 +47,50 @@ class FittedLine(Widget):
         if not right:
             return Content(left)
         return Content(left + " " * (width - cell_len(left) - cell_len(right)) + right)
+
+
+class GrowingLine(FittedLine):
+    """A line that grows to a few, where what must be read whole has no room in one."""
+
+    MOST_LINES = 3
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._whole = False
+
+    def show_whole(self, words: str) -> None:
+        """Show all of some words."""
+        self._whole = True
+        super().show(words)
+        self._grow()
+
+    def show(self, *variants: str, right: str = "") -> None:
+        """Show one line."""
+        self._whole = False
+        super().show(*variants, right=right)
+        self._grow()
+
+    def on_resize(self) -> None:
+        """Take as many lines as the words need now."""
+        self._grow()
+
+    def render(self) -> Content:
+        """The line as it fits, or all lines."""
+        lines = self._lines()
+        return Content("\n".join(lines)) if len(lines) > 1 else super().render()
+
+    def _lines(self) -> list[str]:
+        if not self._whole:
+            return [self.text]
+        width = max(1, self.content_size.width)
+        places = wrap(self.text, 0, len(self.text), width)
+        return [self.text[start:end].rstrip() for start, end in places[: self.MOST_LINES]]
+
+    def _grow(self) -> None:
+        # Set only where it is another one: a height lays the whole screen out again.
+        lines = max(1, len(self._lines())) if self.content_size.width else 1
+        if self.styles.height is None or self.styles.height.value != lines:
+            self.styles.height = lines
 
 
 class KeyBar(Widget):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ class Order(StrEnum):
     NEWEST = "newest"
     EVENTS = "events"
     RESULT = "lowest score"
-    NAME = "name"
+    TITLE = "title"
 
     @property
     def next(self) -> Order:
@@ -34,13 +35,19 @@ class Order(StrEnum):
         return orders[(orders.index(self) + 1) % len(orders)]
 
 
-def size_of(files: Iterable[SessionFile]) -> int:
+def bytes_of(file: SessionFile, facts: Mapping[SessionFile, Facts]) -> int:
+    """The size of a session, with the files of its subagents once it was read."""
+    known = facts.get(file)
+    return known.bytes if known is not None and known.bytes else file.bytes
+
+
+def size_of(files: Iterable[SessionFile], facts: Mapping[SessionFile, Facts]) -> int:
     """The size of the files, each once: several sessions may be in one."""
     whole = 0
     shared: dict[Path, int] = {}
     for file in files:
         if file.session is None:
-            whole += file.bytes
+            whole += bytes_of(file, facts)
         else:
             shared[file.path] = file.bytes
     return whole + sum(shared.values())
@@ -49,7 +56,7 @@ def size_of(files: Iterable[SessionFile]) -> int:
 class Listing:
     """Files, longest first, and the view of them.
 
-    `generation` changes with the view, `choices` with what is selected. `bytes` is the size of all.
+    `generation` changes with the view, `choices` with what is selected.
 
     The view is made when it is looked at. Facts that come in later move no row: the order and the
     filter are taken anew when one of them, or the files, change.
@@ -61,7 +68,6 @@ class Listing:
         self.files: list[SessionFile] = []
         self.selected: set[SessionFile] = set()
         self.choices = 0
-        self.bytes = 0
         self.order = Order.BYTES
         self.words = ""
         self.hiding = False
@@ -70,7 +76,10 @@ class Listing:
         self._lasts = lasts
         self._view: list[SessionFile] | None = []
         self._texts: list[str] = []
-        self._selected_bytes = (0, 0)
+        self._listed: set[SessionFile] = set()
+        self._bytes = 0
+        self._sized = 0
+        self._more_bytes = False
 
     @property
     def view(self) -> list[SessionFile]:
@@ -81,17 +90,23 @@ class Listing:
         return self._view
 
     @property
-    def selected_bytes(self) -> int:
-        """The size of what is selected."""
-        if self._selected_bytes[0] != self.choices:
-            self._selected_bytes = (self.choices, size_of(self.selected))
-        return self._selected_bytes[1]
+    def bytes(self) -> int:
+        """The size of all, with the files of subagents as far as they are known."""
+        if self._sized != len(self._facts):
+            # Only what is new is looked at: what is known may be about very many files.
+            for file, known in islice(self._facts.items(), self._sized, None):
+                if known.bytes > file.bytes and file.session is None and file in self._listed:
+                    self._bytes += known.bytes - file.bytes
+                    self._more_bytes = True
+            self._sized = len(self._facts)
+        return self._bytes
 
     def show(self, files: Sequence[SessionFile]) -> None:
         """List these; what is selected stays so, by path and session."""
         chosen = {(file.path, file.session) for file in self.selected}
         self.files, self._texts = list(files), []
-        self.bytes = size_of(files)
+        self._listed = set(files)
+        self._bytes, self._sized = size_of(files, {}), 0
         if chosen:
             self.selected = {file for file in files if (file.path, file.session) in chosen}
         self.choices += 1
@@ -182,7 +197,9 @@ class Listing:
         """Sort what comes longest first; equals stay in that order."""
         match self.order:
             case Order.BYTES:
-                return
+                facts = self._facts
+                if self.bytes and self._more_bytes:
+                    shown.sort(key=lambda file: bytes_of(file, facts), reverse=True)
             case Order.NEWEST:
                 shown.sort(key=attrgetter("modified"), reverse=True)
             case Order.EVENTS:
@@ -195,7 +212,7 @@ class Listing:
                 judged = [file for file in shown if file in lasts] if lasts else []
                 judged.sort(key=lambda file: _worst_first(lasts[file]))
                 self._first(judged, shown)
-            case Order.NAME:
+            case Order.TITLE:
                 facts = self._facts
                 titles = {file: known.title for file, known in facts.items() if known.title}
                 shown.sort(key=lambda file: (titles.get(file) or file.path.name).casefold())

@@ -134,6 +134,13 @@ class Run(Records):
         """Ask about a gap again; False where that cannot be any more."""
         return self.result is None and self._judgment.ask_again(part)
 
+    @property
+    def in_flight(self) -> tuple[int, int] | None:
+        """The first and the last chunk that is asked about now, else one that waits for a retry."""
+        running = [each for each in self._ticking if self._states[each] is ChunkState.RUNNING]
+        asked = running or self._ticking
+        return (min(asked), max(asked)) if asked else None
+
     def is_gap(self, position: int) -> bool:
         """Whether a chunk has ended without a verdict."""
         return self.record(position).state is ChunkState.GAP

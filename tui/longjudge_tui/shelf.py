@@ -15,7 +15,7 @@ from longjudge.text import clean_line
 from longjudge_tui.counting import Counting
 from longjudge_tui.judging import IN_FLIGHT, Queue, Stage, State
 from longjudge_tui.last import Last, PastResults
-from longjudge_tui.listing import Listing
+from longjudge_tui.listing import Listing, size_of
 from longjudge_tui.pricing import Price, Pricing
 from longjudge_tui.terms import Terms
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from longjudge.store import Store
     from longjudge_tui.bench import Bench
     from longjudge_tui.judging import Ended
+
+_NO_OTHERS: frozenset[SessionFile] = frozenset()
 
 UNREAD_NAMED = 100
 """Up to this many named files that could not even be looked at are read at once, to say why."""
@@ -158,8 +160,10 @@ class Shelf:
         return self.lasts.get(file)
 
     def price(self, file: SessionFile) -> Price | None:
-        """A session's estimate by the terms of now."""
-        return self.pricing.of(file, self.terms)
+        """A session's estimate by the terms of now, among the selected ones where it is one."""
+        listing = self.listing
+        beside = listing.selected if file in listing.selected else _NO_OTHERS
+        return self.pricing.of(file, self.terms, beside, listing.choices)
 
     def sum_selected(self) -> Sum:
         """What the selected sessions come to."""
@@ -177,10 +181,10 @@ class Shelf:
     def _sum_of(self, files: set[SessionFile], terms: Terms) -> Sum:
         # What is known may be about few of very many files.
         facts = [known for file, known in self.counting.facts.items() if file in files]
-        prices = self.pricing.among(files, terms)
+        prices = [price for price in self.pricing.of_all(files, terms) if price is not None]
         return Sum(
             len(files),
-            self.listing.selected_bytes,
+            size_of(files, self.counting.facts),
             sum(each.events for each in facts),
             len(facts),
             sum(prices, Price()),
@@ -229,13 +233,14 @@ class Shelf:
         self._offered = tuple(
             part for file in self._offered for part in self._parts.get(file, [file])
         )
-        prices = [self.price(file) for file in self._offered]
+        prices = self.pricing.of_all(self._offered, self.terms)
         if not self._offered or any(price is None for price in prices):
             if self._offered and not self.pricing.waiting:
                 # The terms are others now than those of the question.
                 self.pricing.estimate(self._offered, self.terms)
             return None
-        fine = [(f, p) for f, p in zip(self._offered, prices, strict=True) if p and not p.fault]
+        priced = zip(self._offered, prices, strict=True)
+        fine = [(f, p) for f, p in priced if p and not p.fault and not p.copied]
         self._offered = ()
         offer = Offer(tuple(file for file, _ in fine), sum((p for _, p in fine), Price()))
         if offer.price.to_ask:
@@ -349,7 +354,7 @@ class Shelf:
     def _judged(self, ended: Ended) -> None:
         file = self._listed(ended.file)
         self.lasts[file] = ended.last
-        self.pricing.learn(file, ended.terms, ended.price)
+        self.pricing.learn(file, ended.terms, ended.price, ended.together, leans=ended.leans)
         if _same(self.bench.file, ended.file):
             self.bench.look_at_store()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.content import Content
+from rich.segment import Segment
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 
 from longjudge_tui.commands import Scope, bindings
@@ -58,22 +59,20 @@ class SizeSlider(Widget, can_focus=True):
             self._drawn = now
             self.refresh()
 
-    def render(self) -> Content:
-        """`━━━━━●─────`."""
+    def render_line(self, y: int) -> Strip:
+        """`━━━━━●─────`: drawn in one go, since every move of the mouse waits for it."""
         width = max(2, self.content_size.width)
         thumb = round(self._share() * (width - 1))
-        return Content("").join(
-            [
-                Content.styled("━" * thumb, self.get_visual_style("slider--thumb")),
-                Content.styled("●", self.get_visual_style("slider--thumb")),
-                Content.styled("─" * (width - 1 - thumb), self.get_visual_style("slider--track")),
-            ]
+        filled = self.get_component_rich_style("slider--thumb")
+        track = self.get_component_rich_style("slider--track")
+        return Strip(
+            [Segment("━" * thumb + "●", filled), Segment("─" * (width - 1 - thumb), track)], width
         )
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the thumb where the mouse is."""
         if event.button == 1:
-            self._dragging = True
+            self._hold(True)
             self.capture_mouse()
             self._move_to(event)
 
@@ -86,12 +85,18 @@ class SizeSlider(Widget, can_focus=True):
 
     def on_mouse_up(self) -> None:
         """Let go."""
-        self._dragging = False
+        self._hold(False)
         self.release_mouse()
 
     def on_mouse_release(self) -> None:
         """Somebody else has the mouse now."""
-        self._dragging = False
+        self._hold(False)
+
+    def _hold(self, held: bool) -> None:
+        # Not by `:hover`: while the mouse is captured the toolkit takes that away and gives it back
+        # with every frame, each time with a frame of its own.
+        self._dragging = held
+        self.set_class(held, "-held")
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """One step up."""

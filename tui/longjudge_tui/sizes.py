@@ -9,8 +9,9 @@ from math import ceil, floor, log, log10
 LADDER = (10, 15, 20, 30, 40, 50, 60, 80)
 """Leading digits of the chunk sizes that one key steps through."""
 
-MOST_CHUNKS = 2_500
-"""About as many chunks as the slider makes of a session; a typed size makes more."""
+MOST_CHUNKS = 2_000
+"""About as many chunks as the slider makes of a session: as many as are planned, looked up and
+priced within a frame (tests/benchmarks/bench_drag.py). A typed size makes more."""
 
 
 class Unit(StrEnum):

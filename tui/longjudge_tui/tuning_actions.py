@@ -49,6 +49,10 @@ class TuningActions(Screen[None]):
         """Paint what changed."""
         raise NotImplementedError
 
+    def tick_of_drag(self) -> None:
+        """Paint what follows the mouse."""
+        raise NotImplementedError
+
     def leave_field(self) -> bool:
         """Take what is typed in a field; False where it was refused."""
         raise NotImplementedError
@@ -79,26 +83,26 @@ class TuningActions(Screen[None]):
 
     @on(SizeSlider.Moved)
     def slider_moved(self, event: SizeSlider.Moved) -> None:
-        """The slider was dragged, and everything follows before the next frame."""
-        self._tune(lambda: self.bench.tuning.set_size(event.size))
+        """The slider was dragged, and the plan with its price follows on the next frame."""
+        self._tune(lambda: self.bench.tuning.set_size(event.size), self.tick_of_drag)
 
     @on(SizeSlider.Turned)
     def slider_turned(self, event: SizeSlider.Turned) -> None:
         """The wheel was turned."""
         self._tune(lambda: self.bench.tuning.step_size(event.direction))
 
-    def _tune(self, change: Callable[[], None]) -> None:
+    def _tune(self, change: Callable[[], None], paint: Callable[[], None] | None = None) -> None:
         try:
             change()
         except UsageError as error:
             self.notify(line(str(error), 200), markup=False)
-        self.tick()
+        (paint or self.tick)()
 
     def action_choose_model(self) -> None:
         """Choose the model."""
         if self._may_choose():
             offer = Offer(
-                "MODEL · changes what is kept and what it costs",
+                "MODEL · with its price for a million tokens in and out",
                 "a model's name",
                 banner(self.bench),
             )

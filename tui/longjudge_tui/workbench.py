@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from longjudge.sessions import Session
     from longjudge_tui.bench import Bench
+    from longjudge_tui.run import Run
     from longjudge_tui.texts import Texts
 
 PAINTS_PER_SECOND = 10
@@ -60,10 +61,12 @@ class Workbench(TuningActions, EvidenceActions):
         self.bench = bench
         self._generation = -1
         self._had_result = False
+        self._followed: Run | None = None
         self._ticks = 0
         self._at_chunk = True
         self._texts: Texts | None = None
         self._anchor: tuple[Session | None, int] = (None, 0)
+        self._chunk_behind = False
 
     def compose(self) -> ComposeResult:
         """The layout; the stylesheet says where each panel stands."""
@@ -109,9 +112,20 @@ class Workbench(TuningActions, EvidenceActions):
             self._show_plan()
         else:
             self._show_progress()
+        if self._chunk_behind:
+            self._show_chunk_in_plan()
         if self.detail.follow():
             self.events.refresh()
         self._show_lines()
+
+    def tick_of_drag(self) -> None:
+        """Paint the chunks and what they cost; the events of one come with the next tick.
+
+        Every widget more in a frame holds the mouse up.
+        """
+        if self._behind:
+            self._show_plan()
+            self._show_cost()
 
     @property
     def _behind(self) -> bool:
@@ -128,9 +142,14 @@ class Workbench(TuningActions, EvidenceActions):
         rows = len(outlook.plan) if outlook else 0
         here = self.chunks.cursor if same else self._place_in_plan()
         self.chunks.reset_rows(rows, here, follow=not same)
+        self._chunk_behind = True
+
+    def _show_chunk_in_plan(self) -> None:
+        """The same place of another plan: it stays the place, however often the plan changes."""
+        self._chunk_behind = False
         kept_in_sight = self._anchor
         self._show_chunk(self.chunks.cursor)
-        if bench.session is kept_in_sight[0]:
+        if self.bench.session is kept_in_sight[0]:
             self._anchor = kept_in_sight
         self.show_findings()
 
@@ -149,6 +168,8 @@ class Workbench(TuningActions, EvidenceActions):
         dirty = records.take_dirty()
         self.chunks.refresh_rows(sorted(dirty))
         ended = run is not None and run.result is not None
+        if run is not None:
+            self._follow(run)
         if ended and not self._had_result:
             self.chunks.refresh()
         if dirty or ended != self._had_result:
@@ -159,19 +180,35 @@ class Workbench(TuningActions, EvidenceActions):
             self._show_gap(self.chunks.cursor)
         self._had_result = ended
 
+    def _follow(self, run: Run) -> None:
+        """Keep what is asked about in sight, until the user moves through the chunks himself."""
+        chunks = self.chunks
+        if run is not self._followed:
+            self._followed, chunks.following = run, True
+        if not chunks.following:
+            return
+        if run.result is not None:
+            chunks.following = False
+            chunks.show_cursor()
+        elif stretch := run.in_flight:
+            chunks.keep_in_sight(*stretch)
+
     def _show_lines(self) -> None:
         bench = self.bench
-        outlook = bench.outlook
         label = line(bench.judge.label, 40)
         self.query_one("#header", FittedLine).show(*header_variants(bench), right=label)
-        titles = plan_variants(outlook.totals, applies=bench.applies) if outlook else ["CHUNKS"]
-        self.query_one("#chunks-title", FittedLine).show(*titles)
+        self._show_cost()
         self.query_one("#live", FittedLine).show(*live_line(bench))
         status = self.query_one("#status", FittedLine)
         status.show(*status_line(bench))
         status.set_class(alarming(bench), "-alarm")
-        self.settings.show_settings()
         self.show_evidence()
+
+    def _show_cost(self) -> None:
+        bench, outlook = self.bench, self.bench.outlook
+        titles = plan_variants(outlook.totals, applies=bench.applies) if outlook else ["CHUNKS"]
+        self.query_one("#chunks-title", FittedLine).show(*titles)
+        self.settings.show_settings()
 
     def _show_chunk(self, position: int) -> None:
         texts, outlook = self.bench.texts, self.bench.outlook
@@ -306,6 +343,16 @@ class Workbench(TuningActions, EvidenceActions):
     def action_cancel_run(self) -> None:
         """Cancel the judgment."""
         self.bench.cancel()
+
+    def action_follow(self) -> None:
+        """Go to the first chunk that is asked about, and keep those in sight from now on."""
+        run = self.bench.run
+        if run is None or not self.bench.running:
+            self.notify("nothing is being judged", markup=False)
+            return
+        if stretch := run.in_flight:
+            self.chunks.move_to(stretch[0])
+        self.chunks.following = True
 
     def action_next_session(self) -> None:
         """Load the next session."""
