@@ -25,9 +25,9 @@ from longjudge.sessions import find_sessions
 from longjudge.settings import Settings
 from longjudge.store import Store
 from longjudge_tui.app import LongjudgeApp
-from longjudge_tui.bench import Bench
-from longjudge_tui.findings_list import FindingsList
-from longjudge_tui.shelf import Found, Shelf
+from longjudge_tui.bench.bench import Bench
+from longjudge_tui.library.shelf import Found, Shelf
+from longjudge_tui.workbench.findings_list import FindingsList
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -20,10 +20,10 @@ from longjudge.sessions import find_sessions
 from longjudge.settings import Settings
 from longjudge.store import Store
 from longjudge_tui.app import LongjudgeApp
-from longjudge_tui.bench import Bench
-from longjudge_tui.library import Library
-from longjudge_tui.shelf import Found, Shelf
-from longjudge_tui.workbench import Workbench
+from longjudge_tui.bench.bench import Bench
+from longjudge_tui.library.screen import Library
+from longjudge_tui.library.shelf import Found, Shelf
+from longjudge_tui.workbench.screen import Workbench
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from longjudge_tui import clipboard
 from longjudge_tui.commands import COMMANDS, command
-from longjudge_tui.lines import KeyBar
+from longjudge_tui.widgets.lines import KeyBar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

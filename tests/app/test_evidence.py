@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from longjudge_tui.line_list import LineList
+from longjudge_tui.widgets.line_list import LineList
 
 FLAGGED = (2, 5, 8)
 

@@ -11,9 +11,9 @@ from longjudge.judges.offline import OfflineJudge
 from longjudge.marks import Mark
 from longjudge.result import ResultFinding
 from longjudge.rubric import load_rubric, parse_rubric
-from longjudge_tui.findings_list import FindingsList
-from longjudge_tui.findings_order import ShownFinding
 from longjudge_tui.wording import dollars
+from longjudge_tui.workbench.findings_list import FindingsList
+from longjudge_tui.workbench.findings_order import ShownFinding
 
 
 def finding(part, note="a note", **others):

@@ -8,7 +8,7 @@ import pytest
 
 from longjudge.judges.offline import OfflineJudge
 from longjudge.prompt import build_question
-from longjudge_tui.texts import SLOW_CHARS
+from longjudge_tui.bench.texts import SLOW_CHARS
 
 
 class BabblingJudge(OfflineJudge):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from longjudge_tui.trials import LIVE_TOTALS
+from longjudge_tui.bench.trials import LIVE_TOTALS
 
 
 def ended(desk):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from longjudge_tui.texts import SLOW_CHARS
+from longjudge_tui.bench.texts import SLOW_CHARS
 
 CHARS = 20_000_000
 

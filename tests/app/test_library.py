@@ -12,7 +12,7 @@ import pytest
 import server as api
 from longjudge.errors import UsageError
 from longjudge.judges.anthropic import AnthropicJudge
-from longjudge_tui import counting
+from longjudge_tui.library import counting
 from longjudge_tui.main import find_files
 from server import MessagesServer
 

@@ -82,7 +82,7 @@ PRICE = Price(1.0, 5.0)
 def _at_once(monkeypatch):
     """What is held is cut off at once, and prices during a run are exact with every frame."""
     monkeypatch.setattr("longjudge.asking.GRACE_SECONDS", 0.0)
-    monkeypatch.setattr("longjudge_tui.workbench.TOTALS_EVERY", 1)
+    monkeypatch.setattr("longjudge_tui.workbench.screen.TOTALS_EVERY", 1)
 
 
 @pytest.fixture
@@ -387,8 +387,8 @@ async def test_workbench_where_the_model_is_chosen(
     open_desk, looks_as_before, long_session, monkeypatch, size
 ):
     # What models cost is up to others; the table's own are as many as they are.
-    monkeypatch.setattr("longjudge_tui.choices.priced_models", lambda: ())
-    monkeypatch.setattr("longjudge_tui.choices.price_of", lambda name: PRICE)
+    monkeypatch.setattr("longjudge_tui.workbench.choices.priced_models", lambda: ())
+    monkeypatch.setattr("longjudge_tui.workbench.choices.price_of", lambda name: PRICE)
     config = Configuration(profiles=PROFILES)
     async with open_desk(long_session, size=size, chunk_chars=30_000, config=config) as desk:
         await planned(desk)

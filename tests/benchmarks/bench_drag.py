@@ -36,11 +36,11 @@ from longjudge.sessions import find_sessions
 from longjudge.settings import Settings
 from longjudge.store import Store
 from longjudge_tui.app import LongjudgeApp
-from longjudge_tui.bench import Bench
-from longjudge_tui.outlook import Outlook
+from longjudge_tui.bench.bench import Bench
+from longjudge_tui.bench.outlook import Outlook
+from longjudge_tui.library.shelf import Found, Shelf
 from longjudge_tui.pauses import spare_pauses
-from longjudge_tui.shelf import Found, Shelf
-from longjudge_tui.size_slider import SizeSlider
+from longjudge_tui.workbench.size_slider import SizeSlider
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot

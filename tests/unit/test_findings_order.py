@@ -6,7 +6,7 @@ import pytest
 
 from longjudge.marks import Mark
 from longjudge.result import ResultFinding
-from longjudge_tui.findings_order import (
+from longjudge_tui.workbench.findings_order import (
     FindingFilter,
     FindingOrder,
     Heading,

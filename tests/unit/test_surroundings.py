@@ -6,7 +6,7 @@ import pytest
 
 from longjudge.sessions import session_from_events
 from longjudge.sessions.model import Thread
-from longjudge_tui.surroundings import NEAR, SLOW_NEIGHBOUR_CHARS, neighbours, surroundings
+from longjudge_tui.bench.surroundings import NEAR, SLOW_NEIGHBOUR_CHARS, neighbours, surroundings
 
 
 def message(number, text=""):

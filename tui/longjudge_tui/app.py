@@ -10,14 +10,14 @@ from textual.app import App, SystemCommand
 from textual.messages import ExitApp
 from textual.theme import ThemeProvider
 
+from longjudge_tui.bench.live import banner
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
-from longjudge_tui.dialogs import HelpDialog, QuitDialog
-from longjudge_tui.library import Library
-from longjudge_tui.live import banner
+from longjudge_tui.library.screen import Library
 from longjudge_tui.palette import Palette
 from longjudge_tui.themes import THEMES
+from longjudge_tui.widgets.dialogs import HelpDialog, QuitDialog
 from longjudge_tui.wording import line
-from longjudge_tui.workbench import Workbench
+from longjudge_tui.workbench.screen import Workbench
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.screen import Screen
 
-    from longjudge_tui.bench import Bench
-    from longjudge_tui.shelf import Shelf
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.library.shelf import Shelf
 
 
 BREAKPOINTS = [(0, "-narrow"), (115, "-wide"), (150, "-very-wide")]

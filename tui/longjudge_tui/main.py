@@ -23,10 +23,10 @@ from longjudge.signals import signals_to_handle
 from longjudge.store import Store
 from longjudge.text import clean_line
 from longjudge_tui.app import LongjudgeApp
-from longjudge_tui.bench import Bench
+from longjudge_tui.bench.bench import Bench
 from longjudge_tui.driver import PatientDriver
+from longjudge_tui.library.shelf import Found, Shelf
 from longjudge_tui.pauses import spare_pauses
-from longjudge_tui.shelf import Found, Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

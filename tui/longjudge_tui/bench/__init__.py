@@ -1,0 +1,1 @@
+"""What the workbench holds and does, without a widget."""

@@ -1,0 +1,294 @@
+"""The controller behind the screen: sessions, settings, the plan and the judgment in flight.
+
+It knows no widget. The program owns it, not the app: a judgment lives in a task of this object,
+and the screen reads from here what it paints, about ten times a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from longjudge.config import Configuration
+from longjudge.errors import LongjudgeError, SeveralSessionsError, UsageError
+from longjudge.estimate import Estimator
+from longjudge.judges.make import make_judge
+from longjudge.rubric import Skip
+from longjudge.text import clean_line
+from longjudge_tui.bench.opening import Opening
+from longjudge_tui.bench.stock import Stock
+from longjudge_tui.bench.texts import Texts
+from longjudge_tui.bench.trials import Trials
+from longjudge_tui.bench.tuning import Tuning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longjudge.judges.base import Judge
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session, SessionFile
+    from longjudge.settings import Settings
+    from longjudge.store import Store
+    from longjudge_tui.bench.marking import Marking
+    from longjudge_tui.bench.opening import Loading, Opened
+    from longjudge_tui.bench.outlook import Outlook
+    from longjudge_tui.bench.preview import Preview
+    from longjudge_tui.bench.records import Records
+
+CLOSE_SECONDS = 4.0
+CUT_SECONDS = 1.0
+
+
+class Bench(Trials):
+    """What the app works on.
+
+    `notices` holds messages for the screen to show once, `problem` the last one that stays.
+    """
+
+    def __init__(
+        self,
+        files: list[SessionFile],
+        *,
+        judge: Judge,
+        rubric: Rubric,
+        store: Store,
+        settings: Settings,
+        kept: set[str],
+        make_judge: Callable[[str], Judge] = make_judge,
+        model_name: str | None = None,
+        config: Configuration | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config or Configuration()
+        self.tuning = Tuning(
+            settings,
+            judge,
+            rubric,
+            make_judge=make_judge,
+            model_name=model_name,
+            refuse=self._refuse_change,
+            changed=self._replan,
+            calls_changed=self._more_calls,
+        )
+        self._opening = Opening(
+            files,
+            measure=self._measure,
+            use=self._use,
+            say=self._say,
+            notice=lambda words: self.notices.append(words),
+            in_flight=self._in_flight,
+        )
+        self.session: Session | None = None
+        self.tool_calls = 0
+        self.texts: Texts | None = None
+        self.outlook: Outlook | None = None
+        self.notices: list[str] = []
+        self.problem = ""
+        self.generation = 0
+        self.store = store
+        self._stock = Stock(
+            store,
+            kept,
+            lost=self._lost,
+            changed=self._stock_changed,
+            notice=lambda words: self.notices.append(words),
+        )
+        self.on_first_session: Callable[[], None] | None = None
+        self.on_stock_changed: Callable[[], None] = lambda: None
+
+    @property
+    def files(self) -> list[SessionFile]:
+        """The files that one key steps through."""
+        return self._opening.files
+
+    @property
+    def file(self) -> SessionFile | None:
+        """The file of the session."""
+        return self._opening.file
+
+    @property
+    def loading(self) -> Loading | None:
+        """The session on its way in."""
+        return self._opening.loading
+
+    @property
+    def fatal(self) -> LongjudgeError | None:
+        """Why the app has to close."""
+        return self._opening.fatal
+
+    @property
+    def several(self) -> bool:
+        """Whether the file that was to be opened holds several sessions, to choose from."""
+        return isinstance(self.fatal, SeveralSessionsError)
+
+    def close_no_more(self) -> None:
+        """Nothing is fatal where there are other sessions to open."""
+        self._opening.fatal = None
+
+    @property
+    def preview(self) -> Preview | None:
+        """What the store holds about the plan, before a judgment."""
+        return self._stock.preview
+
+    @property
+    def marking(self) -> Marking:
+        """The marks that a person gave."""
+        return self._stock.marking
+
+    @property
+    def settings(self) -> Settings:
+        """What the next run goes by."""
+        return self.tuning.settings
+
+    @property
+    def judge(self) -> Judge:
+        """Who is asked."""
+        return self.tuning.judge
+
+    @property
+    def rubric(self) -> Rubric:
+        """What is judged by."""
+        return self.tuning.rubric
+
+    @property
+    def records(self) -> Records | None:
+        """What is known about the chunks: by the judgment, before one by the store."""
+        return self.run or self.preview
+
+    @property
+    def store_error(self) -> str | None:
+        """Why nothing is kept."""
+        return (self.run and self.run.store_error) or self.store.write_error
+
+    @property
+    def applies(self) -> bool:
+        """Whether the rubric applies to the session; where not, no question is ever sent."""
+        if self.session is None or self.rubric.skip is not Skip.NO_TOOL_CALL:
+            return True
+        return bool(self.tool_calls)
+
+    def is_kept(self, position: int) -> bool:
+        """Whether the store holds the verdict of a chunk of the plan."""
+        return self.outlook is not None and self.outlook.keys[position] in self._stock.keys
+
+    def open_first(self) -> None:
+        """Load the longest session."""
+        self._opening.load(self.files[0], 1)
+
+    def show(self, file: SessionFile) -> bool:
+        """Work on a file from now on; false, and said, where a judgment is in flight.
+
+        A file that is open already stays as it is.
+        """
+        return self._opening.show(file)
+
+    def step(self, direction: int) -> None:
+        """Load the next (1) or previous (-1) session; says so where that cannot be."""
+        self._opening.step(direction)
+
+    def reload(self) -> None:
+        """Read the session again, as its file is now, and what the store holds by now."""
+        self._opening.reload()
+        self.read_store_again()
+
+    def read_store_again(self) -> None:
+        """Take in what other processes have kept and marked, in the background."""
+        self._stock.read_again()
+
+    def _in_flight(self) -> bool:
+        if self.running:
+            self.notices.append("a judgment is in flight: cancel it (x) first")
+        return self.running
+
+    def _measure(self, session: Session) -> Estimator:
+        estimator = Estimator.of(session, self.rubric, self.judge.model, self.judge.price)
+        # The price table is imported here, in the thread, and not by the first frame.
+        estimator.cost(1)
+        return estimator
+
+    def _use(self, opened: Opened) -> None:
+        self._let_go()
+        self.session = opened.session
+        if self.on_first_session is not None:
+            self.on_first_session()
+            self.on_first_session = None
+        # Counted once: every row that is drawn asks.
+        self.tool_calls = opened.session.index.tool_calls
+        self.tuning.measured(opened.session, opened.estimator)
+        self.texts = Texts(opened.session)
+        self._replan()
+
+    def _say(self, problem: str) -> None:
+        """A problem that stays on the screen, and is said once more."""
+        self.problem = clean_line(problem, 1000)
+        self.notices.append(self.problem)
+
+    def _refuse_change(self) -> None:
+        if self.running:
+            raise UsageError("a judgment is in flight: cancel it (x) first")
+
+    def _more_calls(self, calls: int) -> None:
+        if self._judging and self.run is not None:
+            self.run.set_concurrency(calls)
+
+    def _replan(self) -> None:
+        self.run, self.problem = None, ""
+        if self.session is not None:
+            self.outlook = self.tuning.outlook(self.session, self._stock.keys)
+            self.generation += 1
+            self._begin_preview()
+
+    def _begin_preview(self) -> None:
+        self._stock.show_nothing()
+        if self.session is None or self.outlook is None or not self.applies:
+            return
+        if self.outlook.totals.kept:
+            self._stock.show(self.session, self.outlook)
+
+    def _lost(self) -> None:
+        if self.outlook is not None:
+            self.outlook = self.outlook.again(self._stock.keys)
+
+    def _stock_changed(self) -> None:
+        self.look_at_store()
+        self.on_stock_changed()
+
+    def look_at_store(self) -> None:
+        """Take in what was kept elsewhere, where no judgment of this session says more."""
+        if self.outlook is None or self.running:
+            return
+        self.outlook = self.outlook.again(self._stock.keys)
+        if self.run is None:
+            self.generation += 1
+            self._begin_preview()
+
+    def raise_failure(self) -> None:
+        """Raise what a task of this object died of: a fault of the program, never swallowed."""
+        self._stock.raise_failure()
+        for task in (self._run_task, self._opening.task):
+            if task is not None and task.done() and not task.cancelled():
+                task.result()
+
+    def _let_go(self) -> None:
+        """Close the session and what reads from it."""
+        self._stock.show_nothing()
+        if self.texts is not None:
+            self.texts.close()
+        if self.session is not None:
+            self.session.close()
+
+    async def aclose(self) -> None:
+        """End everything in flight, for a bounded time."""
+        tasks = self._stop_judging()
+        if self._opening.task is not None:
+            self._opening.task.cancel()
+            tasks.add(self._opening.task)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=CUT_SECONDS)
+        self._let_go()
+        await self._stock.aclose()
+        await self.tuning.aclose()

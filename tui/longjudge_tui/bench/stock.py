@@ -1,0 +1,98 @@
+"""What the store holds, as the bench goes by it: keys of verdicts, what those say, and marks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from longjudge.errors import StoreError
+from longjudge.text import clean_line
+from longjudge_tui.bench.marking import Marking
+from longjudge_tui.bench.preview import Lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longjudge.sessions import Session
+    from longjudge.store import Store
+    from longjudge_tui.bench.outlook import Outlook
+    from longjudge_tui.bench.preview import Preview
+
+CUT_SECONDS = 1.0
+
+
+class Stock:
+    """Keys in memory, one preview at a time, and the marks; other processes write there as well.
+
+    `keys` is one set for all who look things up. `changed` is called when it holds other keys than
+    before, `lost` when a verdict did not read, `notice` is told what a person has to know.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        keys: set[str],
+        *,
+        lost: Callable[[], None],
+        changed: Callable[[], None],
+        notice: Callable[[str], None],
+    ) -> None:
+        self.keys = keys
+        self.marking = Marking(store, notice)
+        self._store = store
+        self._changed = changed
+        self._notice = notice
+        self._lookup = Lookup(store, keys, lost=lost, notice=notice)
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def preview(self) -> Preview | None:
+        """What the kept verdicts of a plan say, as far as they are read."""
+        return self._lookup.preview
+
+    def show(self, session: Session, outlook: Outlook) -> None:
+        """Read the kept verdicts of a plan from now on."""
+        self._lookup.begin(session, outlook)
+
+    def show_nothing(self) -> None:
+        """Read no verdicts any more."""
+        self._lookup.end()
+
+    def read_again(self) -> None:
+        """Take in what other processes have kept, marked and taken away, in the background."""
+        self.marking.read_again()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._read_keys())
+
+    def raise_failure(self) -> None:
+        """Raise what a task of this object died of."""
+        self.marking.raise_failure()
+        for task in self._tasks:
+            if task.done() and not task.cancelled():
+                task.result()
+
+    async def aclose(self) -> None:
+        """End what is read; marks on their way are kept, for a bounded time."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CUT_SECONDS)
+        await self.marking.aclose()
+
+    @property
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [task for task in (self._task, self._lookup.task) if task is not None]
+
+    async def _read_keys(self) -> None:
+        before = frozenset(self.keys)
+        try:
+            there = await self._store.all_keys()
+        except StoreError as error:
+            self._notice(clean_line(str(error), 1000))
+            return
+        # What a judgment of this process has kept meanwhile stays.
+        gone = before - there
+        self.keys -= gone
+        self.keys |= there
+        if gone or there - before:
+            self._changed()

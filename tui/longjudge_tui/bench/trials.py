@@ -1,0 +1,232 @@
+"""The judgments of the bench: one at a time, in a task that outlives every screen."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from longjudge.errors import LongjudgeError
+from longjudge_tui.bench.run import Run
+from longjudge_tui.wording import fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longjudge.judges.base import Judge
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session
+    from longjudge.settings import Settings
+    from longjudge.store import Store
+    from longjudge_tui.bench.opening import Loading
+    from longjudge_tui.bench.outlook import Outlook
+    from longjudge_tui.bench.records import Records
+    from longjudge_tui.bench.stock import Stock
+
+LIVE_TOTALS = 2_000
+"""Up to this many chunks the price is summed up anew during a run; that of others is scaled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A judgment that is to begin.
+
+    `only` are the chunks it asks about, `before` is the run whose other records it takes over.
+    """
+
+    settings: Settings
+    only: frozenset[int] | None = None
+    before: Run | None = None
+
+
+class Trials:
+    """The part of the bench that judges; what it judges, and by what, is the bench's own.
+
+    `refusal` says why no judgment may begin now, and nothing where one may.
+    """
+
+    session: Session | None
+    outlook: Outlook | None
+    store: Store
+    notices: list[str]
+    problem: str
+    generation: int
+    _stock: Stock
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self.refusal: Callable[[], str] = lambda: ""
+        self._run_task: asyncio.Task[None] | None = None
+        self._next: Wanted | None = None
+        self._judging = False
+
+    @property
+    def applies(self) -> bool:
+        """Whether the rubric applies to the session."""
+        raise NotImplementedError
+
+    @property
+    def loading(self) -> Loading | None:
+        """The session on its way in."""
+        raise NotImplementedError
+
+    @property
+    def settings(self) -> Settings:
+        """What the next run goes by."""
+        raise NotImplementedError
+
+    @property
+    def judge(self) -> Judge:
+        """Who is asked."""
+        raise NotImplementedError
+
+    @property
+    def rubric(self) -> Rubric:
+        """What is judged by."""
+        raise NotImplementedError
+
+    @property
+    def records(self) -> Records | None:
+        """What is known about the chunks."""
+        raise NotImplementedError
+
+    def is_kept(self, position: int) -> bool:
+        """Whether the store holds the verdict of a chunk of the plan."""
+        raise NotImplementedError
+
+    def _say(self, problem: str) -> None:
+        """A problem that stays on the screen."""
+        raise NotImplementedError
+
+    def _begin_preview(self) -> None:
+        """Show what is kept."""
+        raise NotImplementedError
+
+    @property
+    def running(self) -> bool:
+        """Whether a judgment is in flight or about to be, its end included."""
+        return self._judging or self._next is not None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the judgment in flight is on its way to an end."""
+        return self._judging and self.run is not None and self.run.stopping
+
+    def start(self, time_limit: float | None = None) -> None:
+        """Begin a judgment; one that is being stopped is awaited first."""
+        if self.loading is not None or self.session is None or self.outlook is None:
+            self.notices.append("the session is still being read")
+            return
+        if self._next is not None or (self._judging and not self.stopping):
+            self.notices.append("a judgment is in flight already")
+            return
+        if self._judging:
+            self.notices.append("runs when the one that is stopping has ended")
+        elif self.applies and not self.outlook.totals.to_ask:
+            nothing = "every chunk is kept, so nothing is asked"
+            if time_limit is not None:
+                self.notices.append(f"{nothing} and nothing can time out; try another chunk size")
+                return
+            self.notices.append(nothing)
+        limit = self.settings.time_limit if time_limit is None else time_limit
+        self._begin(Wanted(replace(self.settings, time_limit=limit)))
+
+    def ask_again(self, position: int) -> None:
+        """Ask about one gap again, in the judgment in flight or in one of its own."""
+        run, part = self.run, position + 1
+        if run is None or not run.is_gap(position):
+            self.notices.append(f"part {part} is no gap; there is nothing to ask again")
+        elif not self.running:
+            self._begin(Wanted(self.settings, frozenset({position}), run))
+        elif self.stopping or not run.ask_again(part):
+            self.notices.append(f"part {part} can be asked again when the judgment has ended")
+
+    def _begin(self, wanted: Wanted) -> None:
+        if why_not := self.refusal():
+            self.notices.append(why_not)
+            return
+        self._next = wanted
+        self._stock.marking.read_again()
+        if self._run_task is None or self._run_task.done():
+            self._run_task = asyncio.create_task(self._judge_on())
+
+    async def _judge_on(self) -> None:
+        """Judge as long as a judgment is wanted; one that was taken back meanwhile is not."""
+        while (wanted := self._next) is not None:
+            self._next = None
+            self._judging = True
+            try:
+                await self._judge(wanted)
+            finally:
+                self._judging = False
+
+    async def _judge(self, wanted: Wanted) -> None:
+        session, outlook = self.session, self.outlook
+        if session is None or outlook is None:
+            return
+        earlier = self.records
+        self._stock.show_nothing()
+        run = Run(
+            session,
+            outlook,
+            rubric=self.rubric,
+            judge=self.judge,
+            store=self.store,
+            settings=wanted.settings,
+            kept=self._stock.keys,
+            only=wanted.only,
+            before=wanted.before,
+        )
+        if earlier is not None:
+            run.take_over(earlier, self.is_kept)
+        self.run, self.problem = run, ""
+        self.generation += 1
+        try:
+            await run.judge()
+        except LongjudgeError as error:
+            self._say(str(error))
+            self.run = wanted.before
+            self.generation += 1
+        finally:
+            run.take_kept()
+            self.outlook = outlook.again(self._stock.keys)
+        if self.run is None:
+            self._begin_preview()
+        elif self.run is run and run.result is not None and run.result.error:
+            self.notices.append(fault(run.result.error, session.name))
+
+    def cancel(self) -> None:
+        """End the judgment in flight; safe to call again."""
+        if not self.running:
+            self.notices.append("nothing is being judged")
+            return
+        self._next = None
+        if self._judging and self.run is not None:
+            self.run.cancel()
+
+    def cancel_part(self, position: int) -> None:
+        """End one chunk of the judgment in flight."""
+        if not self.running or self.run is None or not self.run.cancel_part(position + 1):
+            self.notices.append(f"part {position + 1} is not being judged")
+
+    def follow_run(self, *, anew: bool) -> None:
+        """Let "kept" and "to ask" follow the verdicts of the judgment in flight.
+
+        With `anew` everything is summed up again, where the plan is small enough for that.
+        """
+        if self.outlook is None or self.run is None:
+            return
+        more = self.run.take_kept()
+        if not more:
+            return
+        if anew and len(self.outlook.plan) <= LIVE_TOTALS:
+            self.outlook = self.outlook.again(self._stock.keys)
+        else:
+            self.outlook = self.outlook.with_kept(more)
+
+    def _stop_judging(self) -> set[asyncio.Task[None]]:
+        """Begin no judgment any more, end the one in flight, and return what to wait for."""
+        self._next = None
+        if self._judging and self.run is not None:
+            self.run.cancel()
+        return set() if self._run_task is None else {self._run_task}

@@ -1,0 +1,363 @@
+"""The controller behind the library: the sessions, what is known about each, and the queue.
+
+It knows no widget. The program owns it, like the bench whose settings, rubric and judge it uses;
+the screen reads from here what it paints, about ten times a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longjudge.errors import StoreError, UsageError
+from longjudge.text import clean_line
+from longjudge_tui.library.counting import Counting
+from longjudge_tui.library.judging import IN_FLIGHT, Queue, Stage, State
+from longjudge_tui.library.last import Last, PastResults
+from longjudge_tui.library.listing import Listing, size_of
+from longjudge_tui.library.pricing import Price, Pricing
+from longjudge_tui.library.terms import Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from longjudge.result import Result
+    from longjudge.sessions import SessionFile
+    from longjudge.store import Store
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.library.judging import Ended
+
+_NO_OTHERS: frozenset[SessionFile] = frozenset()
+
+UNREAD_NAMED = 100
+"""Up to this many named files that could not even be looked at are read at once, to say why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files to list, and in a few words where they are from."""
+
+    files: list[SessionFile]
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Sessions taken together. `counted` and `priced` say of how many something is known."""
+
+    sessions: int
+    bytes: int
+    events: int
+    counted: int
+    price: Price
+    priced: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Sessions to judge with their price, to be agreed to."""
+
+    files: tuple[SessionFile, ...]
+    price: Price
+
+
+class Shelf:
+    """The library's sessions. `notices` holds messages for the screen to show once."""
+
+    def __init__(
+        self,
+        found: Found,
+        *,
+        find: Callable[[], Found],
+        bench: Bench,
+        store: Store,
+        kept: set[str],
+    ) -> None:
+        self.bench = bench
+        self.where = found.where
+        self.notices: list[str] = []
+        self.lasts: dict[SessionFile, Last] = {}
+        self.counting = Counting(self._split, self._refused)
+        self.pricing = Pricing(self.counting, kept)
+        self.queue = Queue(store, kept, self.notices, self._judged, self.counting.sessions_of)
+        self.listing = Listing(self.counting.facts, lambda: self.lasts)
+        self._find = find
+        self._store = store
+        self._past: PastResults | None = None
+        self._parts: dict[SessionFile, list[SessionFile]] = {}
+        self._offered: tuple[SessionFile, ...] = ()
+        self._unread: list[SessionFile] = []
+        self._seen: Result | None = None
+        self._sum: tuple[object, Sum] | None = None
+        self._look_task: asyncio.Task[None] | None = None
+        self._list(found)
+        bench.on_stock_changed = self._stock_changed
+
+    @property
+    def terms(self) -> Terms:
+        """What a session would be judged by now."""
+        return Terms.of(self.bench)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the library judges."""
+        return self.queue.busy
+
+    @property
+    def looking(self) -> bool:
+        """Whether the files are being listed anew."""
+        return self._look_task is not None and not self._look_task.done()
+
+    @property
+    def store_error(self) -> str | None:
+        """Why nothing is kept."""
+        return self.queue.store_error or self.bench.store_error
+
+    def open_past(self) -> None:
+        """Read the results of the past, in the background."""
+        self._look_task = asyncio.create_task(self._read_past())
+
+    def look_again(self) -> None:
+        """List the files anew, in the background."""
+        if not self.looking:
+            self._look_task = asyncio.create_task(self._look())
+            self.bench.read_store_again()
+
+    def want(self, files: Sequence[SessionFile]) -> None:
+        """Count the files in sight, and no others."""
+        self._unread = [file for file in self._unread if file not in self.counting.facts]
+        self.counting.want([*self._unread, *files])
+
+    def follow(self) -> None:
+        """Take in what happened since the last time; raise what a task of this object died of."""
+        for each in (self.counting, self.pricing, self.queue):
+            each.raise_failure()
+        if self._look_task is not None and self._look_task.done():
+            if not self._look_task.cancelled():
+                self._look_task.result()
+            self._look_task = None
+        run, file = self.bench.run, self.bench.file
+        result = run.result if run is not None else None
+        if result is not None and result is not self._seen and file is not None:
+            listed = self._listed(file)
+            self.lasts[listed] = Last.of_result(result)
+            self.queue.states.pop(listed, None)
+            self.pricing.forget([listed])
+        self._seen = result
+
+    def state(self, file: SessionFile) -> State | None:
+        """A session's state in the queue, or in the judgment of the bench."""
+        bench = self.bench
+        if bench.running and bench.run is not None and _same(bench.file, file):
+            figures = bench.run.figures()
+            stage = Stage.STOPPING if bench.stopping else Stage.JUDGING
+            return State(stage, figures.judged + figures.gaps, figures.chunks)
+        return self.queue.state(file)
+
+    def last(self, file: SessionFile) -> Last | None:
+        """A session's newest result."""
+        return self.lasts.get(file)
+
+    def price(self, file: SessionFile) -> Price | None:
+        """A session's estimate by the terms of now, among the selected ones where it is one."""
+        listing = self.listing
+        beside = listing.selected if file in listing.selected else _NO_OTHERS
+        return self.pricing.of(file, self.terms, beside, listing.choices)
+
+    def sum_selected(self) -> Sum:
+        """What the selected sessions come to."""
+        selected, terms = self.listing.selected, self.terms
+        about = (
+            self.listing.choices,
+            self.counting.version,
+            self.pricing.version,
+            terms.basis,
+        )
+        if self._sum is None or self._sum[0] != about:
+            self._sum = (about, self._sum_of(selected, terms))
+        return self._sum[1]
+
+    def _sum_of(self, files: set[SessionFile], terms: Terms) -> Sum:
+        # What is known may be about few of very many files.
+        facts = [known for file, known in self.counting.facts.items() if file in files]
+        prices = [price for price in self.pricing.of_all(files, terms) if price is not None]
+        return Sum(
+            len(files),
+            size_of(files, self.counting.facts),
+            sum(each.events for each in facts),
+            len(facts),
+            sum(prices, Price()),
+            len(prices),
+        )
+
+    def chosen(self, under_cursor: SessionFile | None) -> list[SessionFile]:
+        """The selected sessions in the order of the files, else the one under the cursor."""
+        selected = self.listing.selected
+        if selected:
+            return sorted(selected, key=lambda file: (-file.bytes, str(file.path)))
+        return [] if under_cursor is None else [under_cursor]
+
+    def open(self, file: SessionFile) -> bool:
+        """Let the bench work on a session; false, and said, where that cannot be."""
+        facts = self.counting.facts.get(file)
+        if facts is not None and facts.fault:
+            self.notices.append(f"{clean_line(file.path.name, 100)}: {facts.fault}")
+            return False
+        if not self.bench.running:
+            self.bench.files[:] = self.listing.view
+        return self.bench.show(file)
+
+    def estimate(self, files: Sequence[SessionFile]) -> None:
+        """Estimate sessions in the background."""
+        if not files:
+            self.notices.append("there is no session to estimate")
+        self.pricing.estimate(self._readable(files), self.terms)
+
+    def ask_for(self, files: Sequence[SessionFile]) -> None:
+        """Judge sessions once their price is known and agreed to, see `take_offer`."""
+        if self._bench_judges():
+            return
+        readable = self._readable(files)
+        if not readable:
+            self.notices.append("there is no session to judge")
+        elif self.terms.free:
+            self.judge(readable)
+        else:
+            self._offered = tuple(readable)
+            self.pricing.estimate(readable, self.terms)
+
+    def take_offer(self) -> Offer | None:
+        """What was asked for, once everything of it is priced; what costs nothing is judged."""
+        # Files with many sessions have become several by now.
+        self._offered = tuple(
+            part for file in self._offered for part in self._parts.get(file, [file])
+        )
+        prices = self.pricing.of_all(self._offered, self.terms)
+        if not self._offered or any(price is None for price in prices):
+            if self._offered and not self.pricing.waiting:
+                # The terms are others now than those of the question.
+                self.pricing.estimate(self._offered, self.terms)
+            return None
+        priced = zip(self._offered, prices, strict=True)
+        fine = [(f, p) for f, p in priced if p and not p.fault and not p.copied]
+        self._offered = ()
+        offer = Offer(tuple(file for file, _ in fine), sum((p for _, p in fine), Price()))
+        if offer.price.to_ask:
+            return offer
+        self.judge(offer.files)
+        return None
+
+    def judge(self, files: Sequence[SessionFile]) -> None:
+        """Judge sessions, one after the other."""
+        if not self._bench_judges():
+            self.queue.add(files, self.terms)
+
+    def _bench_judges(self) -> bool:
+        if self.bench.running:
+            name = clean_line(self.bench.file.path.name, 80) if self.bench.file else "a session"
+            self.notices.append(f"{name} is being judged: let it end, or cancel it (x) first")
+        return self.bench.running
+
+    def cancel(self, file: SessionFile) -> None:
+        """Cancel what is going on about one session."""
+        if self.bench.running and _same(self.bench.file, file):
+            self.bench.cancel()
+            return
+        dropped = self.pricing.cancel(file)
+        self._offered = tuple(each for each in self._offered if each != file)
+        if not self.queue.cancel(file) and not dropped:
+            self.notices.append("nothing is going on about this session")
+
+    def cancel_all(self) -> None:
+        """Cancel everything in flight: judgments and estimates."""
+        dropped = self.pricing.cancel()
+        self._offered = ()
+        if self.bench.running:
+            self.bench.cancel()
+        elif not self.busy and not dropped:
+            self.notices.append("nothing is being judged")
+        self.queue.cancel_all()
+
+    def refusal(self) -> str:
+        """Why the bench may not judge now, empty where it may."""
+        if not self.busy:
+            return ""
+        return "the library is judging: let it end, or cancel it there first (escape, then x)"
+
+    async def aclose(self) -> None:
+        """End everything in flight, for a bounded time."""
+        if self._look_task is not None:
+            self._look_task.cancel()
+            await asyncio.wait({self._look_task}, timeout=1.0)
+        await asyncio.gather(self.queue.aclose(), self.pricing.aclose(), self.counting.aclose())
+
+    def _stock_changed(self) -> None:
+        """Estimates of before hold no more."""
+        self.pricing.forget()
+
+    def _readable(self, files: Sequence[SessionFile]) -> list[SessionFile]:
+        facts = self.counting.facts
+        return [file for file in files if not ((known := facts.get(file)) and known.fault)]
+
+    def _listed(self, file: SessionFile) -> SessionFile:
+        """A file as it is listed now, which may have been written since."""
+        return next((each for each in self.listing.files if _same(each, file)), file)
+
+    def _list(self, found: Found) -> None:
+        files = found.files
+        if self._parts:
+            files = [part for file in files for part in self._parts.get(file, [file])]
+        self.where = found.where
+        self.listing.show(files)
+        named = [file for file in files if file.named and not file.bytes]
+        self._unread = named[:UNREAD_NAMED]
+        # What was written since is another file for the queue, and a past state of it no news.
+        states = self.queue.states
+        for file in set(states).difference(files) if states else ():
+            if states[file].stage not in IN_FLIGHT:
+                del states[file]
+
+    async def _look(self) -> None:
+        try:
+            found = await asyncio.to_thread(self._find)
+        except UsageError as error:
+            self.notices.append(clean_line(str(error), 1000))
+            return
+        self._list(found)
+        await self._read_past()
+
+    async def _read_past(self) -> None:
+        try:
+            past = PastResults(await self._store.last_judgments())
+        except StoreError as error:
+            self.notices.append(clean_line(str(error), 1000))
+            return
+        facts = dict(self.counting.facts)
+        found = await asyncio.to_thread(past.match, self.listing.files, facts)
+        self._past = past
+        self.lasts = found | {f: last for f, last in self.lasts.items() if f not in found}
+
+    def _split(self, file: SessionFile, parts: list[SessionFile]) -> None:
+        self._parts[file] = parts
+        self.listing.split(file, parts)
+        for part in parts:
+            last = self._past.of(part, None) if self._past is not None else None
+            if last is not None:
+                self.lasts[part] = last
+
+    def _refused(self, file: SessionFile, words: str) -> None:
+        """A file that was named is said to be none; another one only has a row that says so."""
+        if file.named:
+            self.notices.append(f"{clean_line(str(file.path), 300)}: {words}")
+
+    def _judged(self, ended: Ended) -> None:
+        file = self._listed(ended.file)
+        self.lasts[file] = ended.last
+        self.pricing.learn(file, ended.terms, ended.price, ended.together, leans=ended.leans)
+        if _same(self.bench.file, ended.file):
+            self.bench.look_at_store()
+
+
+def _same(one: SessionFile | None, other: SessionFile) -> bool:
+    return one is not None and (one.path, one.session) == (other.path, other.session)

@@ -1,0 +1,256 @@
+"""How sessions, their states and their results read in the library."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from longjudge.states import JudgmentStatus
+from longjudge_tui.library.judging import IN_FLIGHT, Stage
+from longjudge_tui.wording import dollars, line, plural, size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.sessions import SessionFile
+    from longjudge_tui.library.counting import Facts
+    from longjudge_tui.library.judging import State
+    from longjudge_tui.library.last import Last
+    from longjudge_tui.library.listing import Listing
+    from longjudge_tui.library.pricing import Price
+    from longjudge_tui.library.shelf import Shelf, Sum
+
+_AGES = (
+    (365 * 86_400, "y"),
+    (7 * 86_400, "w"),
+    (86_400, "d"),
+    (3_600, "h"),
+    (60, "min"),
+)
+_STAGE_GLYPHS = {
+    Stage.WAITING: "…",
+    Stage.READING: "◐",
+    Stage.JUDGING: "◐",
+    Stage.STOPPING: "◐",
+    Stage.CANCELLED: "✗",
+    Stage.NOT_ASKED: "✗",
+    Stage.FAILED: "✗",
+    Stage.COPIED: "–",
+}
+
+Variants = tuple[str, ...]
+"""The same in several lengths, longest first."""
+
+
+def age(seconds: float) -> str:
+    """How long ago, in one unit."""
+    for length, unit in _AGES:
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return "now"
+
+
+def name_of(file: SessionFile, facts: Facts | None) -> str:
+    """The title, else the name of the file; with the session's id where a file holds many."""
+    title = facts.title if facts is not None else ""
+    if file.session is not None and not title:
+        return line(file.session, 200)
+    return line(title or file.path.name, 200)
+
+
+def project_of(file: SessionFile, facts: Facts | None) -> str:
+    """The folder that the agent worked in, else the one that the file lies in."""
+    folder = facts.folder if facts is not None else ""
+    return line(os.path.basename(folder.rstrip("/\\")) or file.path.parent.name, 100)
+
+
+def state_words(state: State) -> Variants:
+    """What is going on about a session, or what it came to."""
+    glyph = _STAGE_GLYPHS[state.stage]
+    words = f"{glyph} {state.stage}"
+    if state.stage is Stage.COPIED:
+        return (words, f"{glyph} in another file")
+    if state.fault:
+        return tuple(f"{words}: {reason}" for reason in _reasons(state.fault))
+    if state.stage is Stage.READING and state.total:
+        return (f"{words} {100 * state.done // state.total} %",)
+    if state.stage is Stage.JUDGING:
+        return (f"{words} {state.done}/{state.total}",)
+    return (words,)
+
+
+def _reasons(fault: str) -> Variants:
+    """A fault whole, then without its way out, its details, and what it is about."""
+    whole = line(fault)
+    reason = whole.partition(";")[0]
+    short = reason.partition(": ")[0]
+    return (whole, reason, short, short.partition(" for ")[0])
+
+
+def fault_words(shelf: Shelf, file: SessionFile) -> str:
+    """Why nothing came of a session, whole; empty where there is no such fault."""
+    state, price = shelf.state(file), shelf.price(file)
+    if state is not None and state.fault:
+        return f"{state_words(state)[0]}"
+    return f"✗ {line(price.fault)}" if price is not None and price.fault else ""
+
+
+def state_look(state: State) -> str:
+    """How that looks."""
+    if state.stage is Stage.COPIED:
+        return "dim"
+    return "active" if state.stage in IN_FLIGHT else "gap"
+
+
+def last_words(last: Last, now: float) -> Variants:
+    """The newest result of a session."""
+    status = last.status.replace("_", " ")
+    word = f"{_result_glyph(last)} {line(status, 20)}"
+    if not last.applies:
+        return (f"{word} · {age(now - last.created)}", word)
+    score = "" if last.score is None else f" {last.score:.2f}"
+    found = plural(last.findings, "finding")
+    coverage = f"{last.judged}/{last.chunks}"
+    at = f" at {last.size}" if last.size else ""
+    return (
+        f"{word}{score} · {coverage}{at} · {found} · {age(now - last.created)}",
+        f"{word}{score} · {coverage} · {found} · {age(now - last.created)}",
+        f"{word}{score} · {coverage} · {found}",
+        f"{word}{score} · {coverage} · {last.findings} found",
+        f"{word}{score} · {last.findings} found",
+        f"{word}{score}",
+    )
+
+
+def _result_glyph(last: Last) -> str:
+    match last.status:
+        case JudgmentStatus.COMPLETE:
+            return "⚑" if last.findings else "✓"
+        case JudgmentStatus.NOT_APPLICABLE:
+            return "–"
+        case JudgmentStatus.TIMED_OUT:
+            return "◷"
+        case JudgmentStatus.PARTIAL:
+            return "◑"
+        case _:
+            return "✗"
+
+
+def last_look(last: Last) -> str:
+    """How that looks."""
+    if last.findings:
+        return "flagged"
+    if last.status == JudgmentStatus.COMPLETE:
+        return "clean"
+    return "gap" if last.applies else "dim"
+
+
+def about(cost: float | None) -> str:
+    """An estimated price."""
+    words = dollars(cost)
+    return f"~{words}" if cost and not words.startswith("<") else words
+
+
+def price_words(price: Price) -> Variants:
+    """What a run would ask, in a row."""
+    if price.fault:
+        return tuple(f"✗ {reason}" for reason in _reasons(price.fault))
+    if price.copied:
+        return ("all of it is in another file", "in another file")
+    if not price.chunks:
+        return ("nothing to ask",)
+    if not price.to_ask:
+        return ("all kept",)
+    return (f"{price.to_ask} to ask {about(price.cost_usd)}", about(price.cost_usd))
+
+
+def price_sum(price: Price) -> list[str]:
+    """What a run would ask, in a line."""
+    cost = about(price.cost_usd)
+    if price.cost_usd and price.low is not None and price.high is not None:
+        cost += f" ({dollars(price.low).lstrip('$')}-{dollars(price.high).lstrip('$')})"
+    equal = [f"{price.equal} equal to another"] if price.equal else []
+    kept, to_ask = f"{price.kept} kept", f"{price.to_ask} to ask"
+    return [plural(price.chunks, "chunk"), kept, *equal, to_ask, cost]
+
+
+def listing_title(listing: Listing) -> Variants:
+    """How many sessions are shown, of how many, and in which order."""
+    shown, files = len(listing.view), len(listing.files)
+    count = f"{shown:,} of {files:,}" if shown != files else f"{files:,}"
+    hidden = " · files that are no sessions are hidden" if listing.hiding else ""
+    return (
+        f"SESSIONS {count} · sorted by {listing.order}{hidden}",
+        f"SESSIONS {count} · by {listing.order}",
+    )
+
+
+def sum_words(found: Sum) -> list[str]:
+    """What the selected sessions come to, longest first."""
+    events = f"{found.events:,}{'' if found.counted == found.sessions else '+'} events"
+    words = [f"{found.sessions:,} selected", size(found.bytes), events]
+    if not found.priced:
+        rest = ["e estimates", "r judges"]
+    else:
+        rest = price_sum(found.price)
+        if found.priced < found.sessions:
+            rest.append(f"{found.priced} of {found.sessions} estimated together")
+    return [
+        " · ".join([*words, *rest]),
+        " · ".join([words[0], *rest]),
+        " · ".join([words[0], *rest[-2:]]),
+    ]
+
+
+def row_words(shelf: Shelf, file: SessionFile) -> list[str]:
+    """All that is known about the session under the cursor, longest first."""
+    facts, price = shelf.counting.facts.get(file), shelf.price(file)
+    where = line(str(file.path), 300)
+    words: list[str] = []
+    if facts is not None and facts.fault:
+        words.append(f"✗ {line(facts.fault)}")
+    elif facts is not None:
+        words += [facts.format, plural(facts.events, "event")]
+        words += [plural(facts.tool_calls, "tool call"), plural(facts.threads, "thread")]
+        if facts.skipped_lines:
+            words.append(f"⚠ {plural(facts.skipped_lines, 'line')} skipped")
+    if price is not None and price.copied:
+        words.append(price_words(price)[0])
+    elif price is not None and price.chunks:
+        words += price_sum(price)
+    elif shelf.pricing.is_waiting(file):
+        words.append("estimating…")
+    text = " · ".join(line(word) for word in words)
+    short = line(file.path.name, 80)
+    if not text:
+        return [where]
+    return [f"{text} · {where}", f"{text} · {short}", text]
+
+
+def progress_words(shelf: Shelf) -> list[str]:
+    """What the library is doing; nothing where it rests."""
+    queue = shelf.queue
+    words: list[str] = []
+    if queue.current is not None:
+        state = queue.state(queue.current)
+        what = state_words(state)[0] if state is not None else ""
+        name = name_of(queue.current, shelf.counting.facts.get(queue.current))
+        words.append(f"{queue.begun} of {queue.added}: {what} {line(name, 60)} · x cancels all")
+    if shelf.pricing.waiting:
+        words.append(f"estimating, {shelf.pricing.waiting} to go")
+    if shelf.bench.running and shelf.bench.file is not None:
+        words.append(f"the workbench judges {line(shelf.bench.file.path.name, 60)}")
+    if shelf.looking:
+        words.append("looking for sessions…")
+    return words
+
+
+def hint_words(rows: Sequence[SessionFile], words: str, *, typing: bool) -> str:
+    """What to do next; `typing` while the filter is written."""
+    if rows and typing:
+        return "enter goes to the list, which stays filtered · escape clears the filter"
+    if rows:
+        return "enter opens · space selects · r judges · / filters · ? shows the keys"
+    if words:
+        return "nothing has these words; escape clears the filter"
+    return "no session here; ctrl+r looks again"

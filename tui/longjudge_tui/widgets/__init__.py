@@ -1,0 +1,1 @@
+"""What both screens are made of."""

@@ -1,0 +1,182 @@
+"""One-line widgets: titles, the header, the live lines, the keys at the bottom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from longjudge_tui.commands import BAR, Command, command
+from longjudge_tui.widgets.wrapping import wrap
+from longjudge_tui.wording import widest
+
+if TYPE_CHECKING:
+    from textual import events
+
+
+class FittedLine(Widget):
+    """One line of safe text: the longest variant that fits, and a word at the right end."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._variants: tuple[str, ...] = ("",)
+        self._right = ""
+
+    @property
+    def text(self) -> str:
+        """The longest variant."""
+        return self._variants[0]
+
+    def show(self, *variants: str, right: str = "") -> None:
+        """Show other text; nothing is painted where it is the same."""
+        if (variants, right) != (self._variants, self._right):
+            self._variants, self._right = variants or ("",), right
+            self.refresh()
+
+    def render(self) -> Content:
+        """The line as it fits."""
+        width = self.content_size.width
+        right = self._right
+        room = width - (cell_len(right) + 1 if right else 0)
+        left = widest(self._variants, max(0, room))
+        if not right:
+            return Content(left)
+        return Content(left + " " * (width - cell_len(left) - cell_len(right)) + right)
+
+
+class GrowingLine(FittedLine):
+    """A line that grows to a few, where what must be read whole has no room in one."""
+
+    MOST_LINES = 3
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._whole = False
+
+    def show_whole(self, words: str) -> None:
+        """Show all of some words."""
+        self._whole = True
+        super().show(words)
+        self._grow()
+
+    def show(self, *variants: str, right: str = "") -> None:
+        """Show one line."""
+        self._whole = False
+        super().show(*variants, right=right)
+        self._grow()
+
+    def on_resize(self) -> None:
+        """Take as many lines as the words need now."""
+        self._grow()
+
+    def render(self) -> Content:
+        """The line as it fits, or all lines."""
+        lines = self._lines()
+        return Content("\n".join(lines)) if len(lines) > 1 else super().render()
+
+    def _lines(self) -> list[str]:
+        if not self._whole:
+            return [self.text]
+        width = max(1, self.content_size.width)
+        places = wrap(self.text, 0, len(self.text), width)
+        return [self.text[start:end].rstrip() for start, end in places[: self.MOST_LINES]]
+
+    def _grow(self) -> None:
+        # Set only where it is another one: a height lays the whole screen out again.
+        lines = max(1, len(self._lines())) if self.content_size.width else 1
+        if self.styles.height is None or self.styles.height.value != lines:
+            self.styles.height = lines
+
+
+class KeyBar(Widget):
+    """The commands with their keys; a click runs one."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"keybar--key"}
+
+    def __init__(self, names: tuple[str, ...] = BAR, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._names = names
+
+    def render(self) -> Content:
+        """As many as fit; help and quit always do."""
+        style = self.get_visual_style("keybar--key")
+        parts: list[Content] = []
+        for each in self._fitting():
+            parts += [Content.styled(each.bar_key, style), Content(f" {each.label}  ")]
+        return Content("").join(parts)
+
+    def on_click(self, event: events.Click) -> None:
+        """Run the command under the mouse."""
+        x = 0
+        for each in self._fitting():
+            x += self._width(each)
+            if event.x < x:
+                self.post_message(CommandPressed(each.id))
+                return
+
+    def _fitting(self) -> list[Command]:
+        always = [command("help"), command("quit")]
+        room = self.content_size.width - sum(self._width(each) for each in always)
+        chosen: list[Command] = []
+        for name in self._names:
+            room -= self._width(command(name))
+            if room < 0:
+                break
+            chosen.append(command(name))
+        return chosen + always
+
+    @staticmethod
+    def _width(each: Command) -> int:
+        return len(each.bar_key) + len(each.label) + 3
+
+
+class CommandPressed(Message):
+    """A command was chosen with the mouse."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__()
+        self.command = command
+
+
+class CommandFact(FittedLine):
+    """What stands, with the key that changes it at the right end; a click changes it too."""
+
+    def __init__(self, each: Command) -> None:
+        super().__init__(id=f"fact-{each.id.replace('_', '-')}", classes="fact")
+        self._command = each
+
+    def show(self, *variants: str, right: str = "") -> None:
+        """Show other text beside the key."""
+        super().show(*variants, right=right or self._command.bar_key)
+
+    def on_click(self) -> None:
+        """Change it."""
+        self.post_message(CommandPressed(self._command.id))
+
+
+class CommandButton(Widget):
+    """A command as a button of one line, its key at the right end."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, each: Command, short: str) -> None:
+        super().__init__(id=f"button-{each.id.replace('_', '-')}", classes="button")
+        self._command = each
+        self._short = short
+
+    def render(self) -> Content:
+        """`[ Run      r ]`."""
+        width = self.content_size.width
+        key = self._command.shown
+        word = self._command.button if width >= 16 else self._short
+        return Content(f"[ {word}{key:>{max(2, width - len(word) - 4)}} ]")
+
+    def on_click(self) -> None:
+        """Run the command."""
+        self.post_message(CommandPressed(self._command.id))

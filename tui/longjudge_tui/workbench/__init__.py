@@ -1,0 +1,1 @@
+"""The workbench: one session, its plan, its judgment and the evidence, on one screen."""

@@ -1,0 +1,217 @@
+"""The chunks of the plan: size, tokens and state of each, with its own cancel."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from longjudge.states import ChunkState
+from longjudge_tui.bench.marking import MARK_WORDS
+from longjudge_tui.widgets.line_list import Cells, LineList
+from longjudge_tui.wording import STATE_GLYPHS, bar, fit, line, tokens
+from longjudge_tui.workbench.findings_list import criterion_labels
+
+if TYPE_CHECKING:
+    from longjudge.board import ChunkRecord
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.run import Run
+
+CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
+SHORT_BUTTONS = {CANCEL: "[stop]", ASK_AGAIN: "[ask]"}
+WIDE = 52
+_CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
+_LOOKS = {
+    ChunkState.CLEAN: "clean",
+    ChunkState.FLAGGED: "flagged",
+    ChunkState.RUNNING: "active",
+    ChunkState.RETRYING: "active",
+    ChunkState.GAP: "gap",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFacts:
+    """What one row shows."""
+
+    generation: int
+    state: str
+    look: str
+    detail: str
+    button: str = ""
+
+
+class ChunkList(LineList):
+    """One row per chunk, read from the bench when it is drawn.
+
+    While it is `following`, whoever watches the judgment may scroll it; whatever the user does to
+    move through the chunks ends that.
+    """
+
+    class Pressed(Message):
+        """The button of one row was clicked."""
+
+        def __init__(self, position: int) -> None:
+            super().__init__()
+            self.position = position
+
+    class CancelPart(Pressed):
+        """The cancel of one row was clicked."""
+
+    class AskAgain(Pressed):
+        """The `ask again` of one row was clicked."""
+
+    def __init__(self, bench: Bench, *, id: str) -> None:
+        super().__init__(id=id)
+        self._bench = bench
+        self.following = False
+
+    def keep_in_sight(self, first: int, last: int) -> None:
+        """Scroll so that a row is on the screen and, where there is room, those up to the last."""
+        height, top = self.scrollable_content_region.height, self.scroll_offset.y
+        if top <= first and last < top + height:
+            return
+        if last - first >= height and top <= first < top + height:
+            return
+        # With what has just ended above, and room for what comes next below.
+        target = max(0, min(first - min(2, height // 4), self.row_count - height))
+        if target != top:
+            self.scroll_to(y=target, animate=False, force=True)
+
+    def show_cursor(self) -> None:
+        """Scroll back to where the cursor is."""
+        self._show_row(self.cursor)
+
+    def move_to(self, row: int, *, middle: bool = False) -> None:
+        """Put the cursor on a row, and stay there."""
+        self.following = False
+        super().move_to(row, middle=middle)
+
+    def on_mouse_scroll_up(self) -> None:
+        """Stay where the wheel leads."""
+        self.following = False
+
+    def on_mouse_scroll_down(self) -> None:
+        """Stay where the wheel leads."""
+        self.following = False
+
+    def on_scroll_to(self) -> None:
+        """Stay where the thumb of the scroll bar was dragged."""
+        self.following = False
+
+    def on_scroll_up(self) -> None:
+        """Stay where a click on the scroll bar leads."""
+        self.following = False
+
+    def on_scroll_down(self) -> None:
+        """Stay where a click on the scroll bar leads."""
+        self.following = False
+
+    def row_facts(self, row: int) -> ChunkFacts:
+        """State and detail of a chunk now."""
+        bench, run, records = self._bench, self._bench.run, self._bench.records
+        if bench.outlook is None or row >= len(bench.outlook.plan):
+            # The plan is another one, and these rows are not yet.
+            return ChunkFacts(bench.generation, "", "dim", "")
+        if not bench.applies:
+            return ChunkFacts(bench.generation, "– skipped", "dim", "no tool call")
+        record = records.record(row) if records else None
+        if record is None or (run is None and not record.state.ended):
+            word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")
+            return ChunkFacts(bench.generation, word, look, self._piece(row))
+        return ChunkFacts(
+            bench.generation,
+            f"{STATE_GLYPHS[record.state]} {record.state.value}",
+            _LOOKS.get(record.state, "dim"),
+            self._detail(row, record, run),
+            self._button(row, record, run),
+        )
+
+    def _detail(self, row: int, record: ChunkRecord, run: Run | None) -> str:
+        match record.state:
+            case ChunkState.RUNNING:
+                asked_at = record.asked_at
+                elapsed = record.seconds + (time.monotonic() - asked_at if asked_at else 0.0)
+                again = f" · attempt {record.attempts}" if record.attempts > 1 else ""
+                return f"{elapsed:.1f} s{again}"
+            case ChunkState.RETRYING:
+                wait = run.retry_in(row) if run else 0.0
+                return f"in {wait:.0f} s · {line(record.problem)}"
+            case ChunkState.CLEAN | ChunkState.FLAGGED:
+                note = self._note(record) or self._piece(row)
+                words = ["kept"] if record.from_cache else []
+                if not record.from_cache and not note:
+                    words = [f"{record.seconds:.1f} s"]
+                return " · ".join([*words, *([note] if note else [])])
+            case ChunkState.GAP:
+                reason = record.reason.value if record.reason else ""
+                return f"{reason} · {line(record.problem)}" if record.problem else reason
+            case _:
+                return self._piece(row)
+
+    def _note(self, record: ChunkRecord) -> str:
+        """What was found first, or by which criterion."""
+        if not record.findings:
+            return ""
+        first, records = record.findings[0], self._bench.records
+        mark = self._bench.marking.get(records.mark_key(first)) if records else None
+        note = line(first.note) or criterion_labels(self._bench.rubric).get(
+            first.criterion, line(first.criterion)
+        )
+        return f"{MARK_WORDS[mark]} · {note}" if mark else note
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """Number, bar, tokens, state, detail, cancel."""
+        outlook = self._bench.outlook
+        if outlook is None or row >= len(outlook.plan):
+            return []
+        facts = self.row_facts(row)
+        digits = max(2, len(str(len(outlook.plan))))
+        wide = width >= WIDE
+        chunk = outlook.plan[row]
+        drawn = bar(outlook.plan.fill(row), 10 if wide else 5)
+        cells: Cells = [
+            (f"{chunk.part:>{digits}} ", "dim"),
+            (drawn, "bar"),
+            (f" {tokens(outlook.tokens(row)):>6} ", "plain"),
+            (fit(facts.state, 11), facts.look),
+        ]
+        used = sum(len(text) for text, _ in cells)
+        room = width - used
+        button = _button_word(facts.button, width)
+        if not button:
+            return [*cells, (fit(facts.detail, room), "dim")]
+        return [
+            *cells,
+            (fit(facts.detail, room - len(button) - 1), "plain"),
+            (" ", "plain"),
+            (button, "button"),
+        ]
+
+    def clicked(self, row: int, x: int) -> bool:
+        """A click on a row's button."""
+        button, width = self.row_facts(row).button, self.scrollable_content_region.width
+        if not button or x < width - len(_button_word(button, width - 1)):
+            return False
+        self.post_message(self.CancelPart(row) if button == CANCEL else self.AskAgain(row))
+        return True
+
+    def _button(self, row: int, record: ChunkRecord, run: Run | None) -> str:
+        """What can be done about a chunk of a judgment."""
+        if run is None:
+            return ""
+        if run.result is None and record.state in _CANCELLABLE:
+            return CANCEL
+        return ASK_AGAIN if record.state is ChunkState.GAP and not self._bench.stopping else ""
+
+    def _piece(self, row: int) -> str:
+        outlook = self._bench.outlook
+        piece = outlook.plan[row].piece if outlook else None
+        return f"piece {piece.number} of {piece.of}" if piece else ""
+
+
+def _button_word(button: str, width: int) -> str:
+    """A button, short where the reason beside it would be cut."""
+    return button if width >= WIDE else SHORT_BUTTONS.get(button, button)

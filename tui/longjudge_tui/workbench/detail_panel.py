@@ -1,0 +1,279 @@
+"""The panel that shows a text in full: an event's, with a quote in it, or why a chunk is a gap."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+
+from longjudge.errors import SessionError
+from longjudge.evidence import find_quote
+from longjudge.states import GapReason
+from longjudge_tui.bench.surroundings import surroundings
+from longjudge_tui.commands import command
+from longjudge_tui.widgets.action_line import ActionLine, Choice, Word
+from longjudge_tui.widgets.lines import FittedLine
+from longjudge_tui.wording import line, plural, size
+from longjudge_tui.workbench.detail import DetailView, Marked
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from longjudge.board import ChunkRecord
+    from longjudge.chunks import Piece
+    from longjudge.result import ResultFinding
+    from longjudge_tui.bench.texts import Texts
+
+HEADER_CHARS = 400
+
+GAP_WORDS: dict[GapReason, str] = {
+    GapReason.UNPARSABLE: "two replies in a row were not the agreed JSON",
+    GapReason.TRUNCATED: "the reply was cut off, also with a larger cap",
+    GapReason.REFUSED: "the model declined",
+    GapReason.TOO_LARGE: "the request does not fit the model",
+    GapReason.RATE_LIMITED: "the provider would not answer for now, however often it was asked",
+    GapReason.PROVIDER_ERROR: "the provider answered with an error, or not at all",
+    GapReason.TIMED_OUT: "asked, and cut off by the time limit",
+    GapReason.CANCELLED: "cut off by a cancel",
+    GapReason.SKIPPED: "never asked: the judgment ended before",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """An event, or a piece of one; `finding` is what leads there."""
+
+    event: int
+    piece: Piece | None
+    finding: ResultFinding | None = None
+
+
+class View(Enum):
+    """What is shown of an event."""
+
+    EVENT = "event"
+    CONTEXT = "context"
+    RAW = "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The words of the title; what comes first is said in every width."""
+
+    name: str
+    header: str = ""
+    facts: str = ""
+    said: str = ""
+
+    def variants(self, mark: str) -> list[str]:
+        """The title from its longest form to its shortest."""
+        said = [each for each in (self.said, mark) if each]
+        choices = (
+            [self.name, self.header, self.facts, *said],
+            [self.name, self.header, *said],
+            [self.name, *said],
+            [self.name, *said[-1:]],
+        )
+        return [" · ".join(each for each in choice if each) for choice in choices]
+
+
+class DetailPanel(Vertical):
+    """A title, what can be done, and a text; one that takes long to read is waited for."""
+
+    def __init__(self, *, id: str, classes: str) -> None:
+        super().__init__(id=id, classes=classes)
+        self._title = FittedLine(id="detail-title", classes="title")
+        self._actions = ActionLine(id="detail-actions", classes="actions")
+        self._texts: Texts | None = None
+        self._passage: Passage | None = None
+        self._awaiting = False
+        self._words = Title("TEXT")
+        self._place = self._mark = ""
+        self.look = View.EVENT
+        self.view = DetailView(id="detail")
+
+    def compose(self) -> ComposeResult:
+        """The title, what can be done, and the text."""
+        yield self._title
+        yield self._actions
+        yield self.view
+
+    @property
+    def passage(self) -> Passage | None:
+        """The event that is shown, in whichever way."""
+        return self._passage
+
+    @property
+    def finding(self) -> ResultFinding | None:
+        """The finding that led to what is shown."""
+        return self._passage.finding if self._passage else None
+
+    def show_nothing(self) -> None:
+        """Show no text."""
+        self._forget()
+        self.view.show_nothing()
+        self._show_title(Title("TEXT"))
+
+    def show_gap(self, part: int, record: ChunkRecord, error: str) -> None:
+        """Show why a chunk has no verdict; `error` is what ended the judgment, if anything did."""
+        self._forget()
+        reason = record.reason or GapReason.SKIPPED
+        asked = f"asked {plural(record.attempts, 'time')}" if record.attempts else "not asked"
+        paragraphs = [
+            f"part {part} has no verdict: {reason.value}, {GAP_WORDS[reason]}",
+            record.problem,
+            error if error != record.problem else "",
+            f"{asked}; the next run asks again",
+            f"the last reply was:\n{record.raw_reply}" if record.raw_reply else "",
+        ]
+        self.view.show_text("\n\n".join(each for each in paragraphs if each))
+        self._show_title(Title(f"PART {part} · gap", reason.value))
+
+    def show_passage(self, texts: Texts, passage: Passage) -> None:
+        """Show an event, or say that it is being read and show it then."""
+        if passage.finding != self.finding:
+            self._place = self._mark = ""
+        self._texts, self._passage, self.look = texts, passage, View.EVENT
+        self._show()
+
+    def turn(self, look: View) -> bool:
+        """Show the event another way, and again as before; False where none is shown."""
+        if self._passage is None:
+            return False
+        self.look = View.EVENT if self.look is look else look
+        self._show()
+        return True
+
+    def turn_back(self) -> bool:
+        """Show the event as before; False where it is shown so already."""
+        return self.look is not View.EVENT and self.turn(self.look)
+
+    def follow(self) -> bool:
+        """Show what was waited for, once it is there; whether it is."""
+        texts, passage = self._texts, self._passage
+        if not self._awaiting or texts is None or passage is None:
+            return False
+        there = texts.raw if self.look is View.RAW else texts
+        if not there.at_hand(passage.event):
+            return False
+        self._show()
+        return True
+
+    def say(self, place: str, mark: str) -> None:
+        """Say which finding of how many is shown, and how it is marked."""
+        if (place, mark) != (self._place, self._mark):
+            self._place, self._mark = place, mark
+            self._show_title(self._words)
+
+    def on_click(self) -> None:
+        """Who clicks here means what is shown here."""
+        self.screen.set_focus(self.view)
+
+    def _forget(self) -> None:
+        self._texts = self._passage = None
+        self._place = self._mark = ""
+        self._awaiting, self.look = False, View.EVENT
+
+    def _show(self) -> None:
+        texts, passage = self._texts, self._passage
+        if texts is None or passage is None:
+            return
+        self._awaiting = False
+        name = f"EVENT {passage.event}"
+        try:
+            if self.look is View.RAW:
+                self._show_raw(texts, passage)
+                return
+            text = texts.get(passage.event)
+        except SessionError as error:
+            self.view.show_text(str(error))
+            self._show_title(Title(f"{name} · cannot be read"))
+            return
+        if text is None:
+            self._await(name, plural(texts.session.index.chars[passage.event], "character"))
+        else:
+            self._show_text(texts, passage, text)
+
+    def _await(self, name: str, what: str) -> None:
+        self._awaiting = True
+        self.view.show_text(f"reading {what}…")
+        self._show_title(Title(f"{name} · {what} · reading…"))
+
+    def _show_text(self, texts: Texts, passage: Passage, text: str) -> None:
+        event, piece = passage.event, passage.piece
+        shown = text[piece.start : piece.end] if piece else text
+        said, span = _find(passage.finding, shown) if passage.finding else ("", None)
+        which = f" · piece {piece.number} of {piece.of}" if piece else ""
+        name = f"EVENT {event}{which}"
+        if self.look is View.CONTEXT:
+            around = surroundings(texts.session, event, shown)
+            quote = (around.start + span[0], around.start + span[1]) if span else None
+            self.view.show_text(around.text, Marked(quote, around.heads, around.start))
+            events = f"events {around.first}-{around.last}"
+            self._show_title(Title(f"AROUND {name}", events, "", said))
+            return
+        self.view.show_text(shown, Marked(span))
+        header = line(text[:HEADER_CHARS].partition("\n")[0], 60)
+        chars = plural(len(text), "character")
+        place = texts.session.line(event)
+        facts = f"{chars} · line {place}" if place else chars
+        self._show_title(Title(name, header, facts, said))
+
+    def _show_raw(self, texts: Texts, passage: Passage) -> None:
+        event = passage.event
+        record = texts.raw.get(event)
+        if record is None:
+            self._await(f"EVENT {event}", "its record")
+            return
+        finding = passage.finding
+        quote = finding.quote if finding and finding.verified else None
+        self.view.show_text(record.text, Marked(_find_escaped(quote or "", record.text)))
+        session = texts.session
+        number = session.line(event)
+        place = f"RAW line {number}" if number is not None else "RAW"
+        file = line(PurePath(session.file(event) or session.name).name, 200)
+        facts = f"{size(record.bytes)} · {'JSON' if record.is_json else 'no JSON'}"
+        self._show_title(Title(f"{place} of {file}", f"event {event}", facts))
+
+    def _show_title(self, words: Title) -> None:
+        self._words = words
+        self._title.show(*words.variants(self._mark))
+        self._actions.show_choices(*self._choices())
+
+    def _choices(self) -> list[Choice]:
+        place = self._place
+        if self._passage is None:
+            return [Choice("")]
+        names = ["copy", "context", "raw_record"]
+        if self.finding is not None:
+            names = ["mark_right", "mark_wrong", *names]
+        words = [(name, self._word(name)) for name in names]
+        plain = tuple(Word(name, word) for name, word in words)
+        keyed = tuple(Word(name, f"{word} {command(name).shown}") for name, word in words)
+        few = plain[: -2 if self.finding is not None else None]
+        return [Choice(place, keyed), Choice(place, plain), Choice(place, few), Choice("", few)]
+
+    def _word(self, name: str) -> str:
+        shown = {"context": View.CONTEXT, "raw_record": View.RAW}.get(name)
+        return "back" if shown is self.look else command(name).button
+
+
+def _find(finding: ResultFinding, shown: str) -> tuple[str, tuple[int, int] | None]:
+    """What there is to say about a finding's quote, and where it stands."""
+    if finding.event is None:
+        return "no such event: start of the chunk", None
+    span = find_quote(shown, finding.quote) if finding.verified and finding.quote else None
+    return ("quote verified" if span else "quote not found"), span
+
+
+def _find_escaped(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in JSON, whichever way its characters are written there."""
+    for ascii_only in (False, True):
+        written = json.dumps(quote.strip(), ensure_ascii=ascii_only)[1:-1]
+        if written and (start := text.find(written)) >= 0:
+            return start, start + len(written)
+    return None

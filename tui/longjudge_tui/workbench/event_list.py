@@ -1,0 +1,170 @@
+"""The events of one chunk, and the first ones of the next, with the boundary between them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from longjudge.errors import SessionError
+from longjudge.sessions.model import EventKind
+from longjudge_tui.widgets.line_list import Cells, LineList
+from longjudge_tui.wording import fault, line, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from longjudge.chunks import ChunkPlan, Piece
+    from longjudge_tui.bench.texts import Texts
+
+AHEAD = 6
+"""Events of the next chunk that are shown after the boundary."""
+
+KIND_GLYPHS: dict[EventKind, str] = {
+    EventKind.USER_MESSAGE: "◆ user",
+    EventKind.ASSISTANT_MESSAGE: "◇ assistant",
+    EventKind.THINKING: "∙ thinking",
+    EventKind.TOOL_CALL: "▸",
+    EventKind.TOOL_RESULT: "◂",
+    EventKind.SYSTEM: "∙ system",
+    EventKind.ERROR: "! error",
+}
+
+_FIRST_KEY = re.compile(r"\A\w{1,30}: ")
+_FIRST_CHARS = 600
+
+
+class EventList(LineList):
+    """One row per event; `show_chunk` says of which chunk."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._texts: Texts | None = None
+        self._plan: ChunkPlan | None = None
+        self._position = 0
+        self._shown = 0
+        self._flagged: set[int] = set()
+
+    def show_chunk(self, texts: Texts, plan: ChunkPlan, position: int) -> None:
+        """Show the events of a chunk."""
+        if texts is not self._texts:
+            self._shown += 1
+        self._texts, self._plan, self._position = texts, plan, position
+        chunk = plan[position]
+        ahead = 0
+        if position + 1 < len(plan):
+            after = plan[position + 1]
+            ahead = min(AHEAD, after.last - after.first + 1)
+        self.reset_rows(chunk.last - chunk.first + 2 + ahead)
+
+    def show_nothing(self) -> None:
+        """Show no rows."""
+        self._texts = self._plan = None
+        self.reset_rows(0)
+
+    def mark_flagged(self, events: set[int]) -> None:
+        """Mark the events that findings name."""
+        if events != self._flagged:
+            self._flagged = events
+            self.refresh()
+
+    def event_at(self, row: int) -> int | None:
+        """The event of a row, None for the boundary."""
+        if self._plan is None:
+            return None
+        chunk = self._plan[self._position]
+        count = chunk.last - chunk.first + 1
+        if row < count:
+            return chunk.first + row
+        if row == count or self._position + 1 >= len(self._plan):
+            return None
+        return self._plan[self._position + 1].first + row - count - 1
+
+    def piece_at(self, row: int) -> Piece | None:
+        """The piece of a row's event that is in the row's chunk."""
+        if self._plan is None:
+            return None
+        own = self._plan[self._position]
+        if row <= own.last - own.first:
+            return own.piece
+        return (
+            self._plan[self._position + 1].piece if self._position + 1 < len(self._plan) else None
+        )
+
+    def row_of(self, event: int) -> int:
+        """The row of an event of the chunk."""
+        return event - self._plan[self._position].first if self._plan else 0
+
+    def row_facts(self, row: int) -> Hashable:
+        """The session, the event and its piece, whether it is the chunk's own, flagged, at hand.
+
+        At the boundary, what begins there: other rows look the same however the session is cut.
+        """
+        event, plan = self.event_at(row), self._plan
+        if event is None:
+            after = self._position + 1
+            return self._shown, plan[after] if plan and after < len(plan) else None
+        own = plan is not None and row <= plan[self._position].last - plan[self._position].first
+        at_hand = self._texts is None or self._texts.at_hand(event)
+        return self._shown, event, self.piece_at(row), own, event in self._flagged, at_hand
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """Number, kind or tool, first line; or the boundary."""
+        texts, plan = self._texts, self._plan
+        if texts is None or plan is None:
+            return []
+        event = self.event_at(row)
+        if event is None:
+            return [(self._boundary(plan, width), "strong")]
+        own = row < plan[self._position].last - plan[self._position].first + 1
+        chunk = plan[self._position] if own else plan[self._position + 1]
+        digits = max(3, len(str(len(texts.session.index))))
+        mark = "⚑" if event in self._flagged else " "
+        cells: Cells = [(f"{event:>{digits}}", "dim"), (mark, "flagged")]
+        if chunk.piece:
+            cells.append((f"[piece {chunk.piece.number} of {chunk.piece.of}] ", "strong"))
+        return [*cells, *_event_cells(texts, event, "plain" if own else "dim")]
+
+    def _boundary(self, plan: ChunkPlan, width: int) -> str:
+        if self._position + 1 >= len(plan):
+            words = "end of the session"
+        else:
+            after = plan[self._position + 1]
+            words = f"part {after.part} starts"
+            if after.thread != plan[self._position].thread:
+                words += f" · thread {line(after.thread, 40)}"
+        return f"── {words} ".ljust(width, "─")
+
+
+def _event_cells(texts: Texts, number: int, look: str) -> Cells:
+    """Kind or tool, and the first line; of what is still to be read, its size."""
+    index = texts.session.index
+    kind = index.kind(number)
+    try:
+        tool, body = _beginning(texts, number)
+    except SessionError as error:
+        return [(f"! {line(fault(str(error), texts.session.name))}", "gap")]
+    if kind is EventKind.TOOL_CALL:
+        body = _FIRST_KEY.sub("", body, count=1)
+    head = f"{KIND_GLYPHS[kind]} {line(tool, 40)}".rstrip()
+    first = line(body.partition("\n")[0])
+    is_error = bool(index.errors[number])
+    error = is_error or kind is EventKind.ERROR
+    head_look = "gap" if error else "active" if kind is EventKind.TOOL_CALL else "dim"
+    failed = [("(error) ", "gap")] if is_error else []
+    return [(head + " ", head_look), *failed, (first, look)]
+
+
+def _beginning(texts: Texts, number: int) -> tuple[str, str]:
+    """Tool and first characters of an event.
+
+    Raises:
+        SessionError: the file no longer holds it.
+    """
+    index = texts.session.index
+    if not texts.is_slow(number):
+        event = texts.session.event(number)
+        return event.tool or "", event.body[:_FIRST_CHARS].lstrip()
+    text = texts.get(number) if texts.at_hand(number) else None
+    if text is None:
+        return index.tool(number), plural(index.chars[number], "character")
+    return index.tool(number), text[: 2 * _FIRST_CHARS].partition("\n")[2].lstrip()

@@ -1,0 +1,232 @@
+"""What was found, filtered and ordered; a row leads to the event and its quote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+
+from longjudge_tui.bench.marking import MARK_LOOKS, MARK_WORDS
+from longjudge_tui.widgets.action_line import Choice, Word
+from longjudge_tui.widgets.line_list import Cells, LineList
+from longjudge_tui.wording import fit, line
+from longjudge_tui.workbench.findings_order import (
+    FindingFilter,
+    FindingOrder,
+    FindingRow,
+    Heading,
+    ShownFinding,
+    arrange,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from longjudge.marks import Mark
+    from longjudge.result import ResultFinding
+    from longjudge.rubric import Rubric
+
+WIDE = 75
+LABEL_CELLS = 24
+
+
+def _no_mark(finding: ResultFinding) -> Mark | None:
+    """Nothing is marked."""
+    return None
+
+
+class FindingsList(LineList):
+    """One row per finding; by criterion, a heading above each group."""
+
+    OPEN_ON_CLICK: ClassVar[bool] = True
+
+    def __init__(self, rubric: Rubric, *, id: str) -> None:
+        super().__init__(id=id)
+        self.only = FindingFilter.ALL
+        self.order = FindingOrder.PART
+        self._all: list[ResultFinding] = []
+        self._mark_of: Callable[[ResultFinding], Mark | None] = _no_mark
+        self._rows_shown: list[FindingRow] = []
+        self._anchor: ResultFinding | None = None
+        self.use_rubric(rubric)
+
+    def use_rubric(self, rubric: Rubric) -> None:
+        """Name criteria as this rubric does, and order them so."""
+        self._labels = criterion_labels(rubric)
+        self._label_cells = min(LABEL_CELLS, max(map(cell_len, self._labels.values())))
+
+    @property
+    def findings(self) -> list[ResultFinding]:
+        """What is shown, in order."""
+        return [row.finding for row in self._rows_shown if isinstance(row, ShownFinding)]
+
+    @property
+    def all_findings(self) -> list[ResultFinding]:
+        """What there is, whatever the filter lets through."""
+        return self._all
+
+    @property
+    def here(self) -> ResultFinding | None:
+        """The finding under the cursor."""
+        return self.finding_at(self.cursor)
+
+    def finding_at(self, row: int) -> ResultFinding | None:
+        """The finding of a row, None for a heading."""
+        shown = self._rows_shown[row] if 0 <= row < len(self._rows_shown) else None
+        return shown.finding if isinstance(shown, ShownFinding) else None
+
+    def place_of(self, finding: ResultFinding | None) -> int | None:
+        """Which one of those shown a finding is, from 0; None where it is not shown."""
+        if finding is None:
+            return None
+        if finding == self.here:
+            return self._place_at(self.cursor)
+        shown = self.findings
+        return shown.index(finding) if finding in shown else None
+
+    @property
+    def place_here(self) -> int:
+        """Which one of those shown is under the cursor; at a heading, the one below it."""
+        return self._place_at(self.cursor)
+
+    def move_to_place(self, place: int) -> None:
+        """Put the cursor on one of those shown."""
+        rows = [i for i, row in enumerate(self._rows_shown) if isinstance(row, ShownFinding)]
+        self.move_to(rows[place])
+
+    def next_filter(self) -> None:
+        """Show what the next filter lets through."""
+        filters = [*FindingFilter]
+        self.only = filters[(filters.index(self.only) + 1) % len(filters)]
+        self._arrange()
+
+    def next_order(self) -> None:
+        """Show them in the next order."""
+        orders = [*FindingOrder]
+        self.order = orders[(orders.index(self.order) + 1) % len(orders)]
+        self._arrange()
+
+    def show_findings(
+        self,
+        findings: list[ResultFinding],
+        mark_of: Callable[[ResultFinding], Mark | None] = _no_mark,
+    ) -> None:
+        """Show these, by part, keeping the cursor on the finding where it is.
+
+        The list follows the cursor only where it was in sight: who has scrolled stays there.
+        """
+        self._all, self._mark_of = findings, mark_of
+        self._arrange()
+
+    def choices(self) -> list[Choice]:
+        """The title: how many, and words for filter and order, as far as they fit."""
+        shown, there = self.findings, len(self._all)
+        unverified = sum(not finding.verified for finding in shown)
+        name = f"FINDINGS {there}"
+        if self.only is not FindingFilter.ALL:
+            name = f"FINDINGS {len(shown)} of {there}"
+            if there and not shown:
+                name += " · f shows others"
+        told = self.only in (FindingFilter.UNVERIFIED, FindingFilter.VERIFIED)
+        full = f"{name} · {unverified} not verified" if unverified and not told else name
+        only, order = self.only.value, self.order.value
+        words = (
+            Word("filter_findings", f"filter: {only}"),
+            Word("order_findings", f"order: {order}"),
+        )
+        short = (Word("filter_findings", only),)
+        # An order that somebody chose is said before how many are not verified.
+        chosen = [Choice(name, words)] if self.order is not FindingOrder.PART else []
+        return [
+            Choice(full, words),
+            *chosen,
+            Choice(full, words[:1]),
+            Choice(full, short),
+            Choice(name, words),
+            Choice(name, words[:1]),
+            Choice(name, short),
+            Choice(f"{name} · {only}"),
+        ]
+
+    def row_facts(self, row: int) -> Hashable:
+        """The finding with its mark, or the heading."""
+        return self._rows_shown[row], self.order
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """Part, criterion, event, verified or not, mark, note; or the heading.
+
+        Under a heading the criterion is not said again.
+        """
+        shown = self._rows_shown[row]
+        if isinstance(shown, Heading):
+            name = self._label(shown.criterion)
+            return [(fit(f"── {name} · {shown.count} ".ljust(width, "─"), width), "strong")]
+        finding = shown.finding
+        label = fit(self._label(finding.criterion), self._label_cells) + "  "
+        criterion = [] if self.order is FindingOrder.CRITERION else [(label, "strong")]
+        note = (line(finding.note or finding.quote or ""), "plain")
+        mark = [(f"{MARK_WORDS[shown.mark]}  ", MARK_LOOKS[shown.mark])] if shown.mark else []
+        if width < WIDE:
+            seen = [("✓ ", "clean")] if finding.verified else [("? unverified  ", "gap")]
+            if mark:
+                # Two ticks side by side would say nothing; a question mark beside one does.
+                seen = [] if finding.verified else [("? ", "gap")]
+            return [(f"⚑ {finding.part:<3} ", "flagged"), *criterion, *seen, *mark, note]
+        event = "no event" if finding.event is None else f"event {finding.event}"
+        seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
+        return [
+            (f"⚑ part {finding.part:<3} ", "flagged"),
+            *criterion,
+            (fit(event, 11), "dim"),
+            (fit(seen[0], 13), seen[1]),
+            *mark,
+            note,
+        ]
+
+    def _label(self, criterion: str) -> str:
+        return self._labels.get(criterion, line(criterion, LABEL_CELLS))
+
+    def _place_at(self, row: int) -> int:
+        return sum(isinstance(each, ShownFinding) for each in self._rows_shown[:row])
+
+    def _arrange(self) -> None:
+        rows = arrange(self._all, self._mark_of, [*self._labels], only=self.only, order=self.order)
+        if rows == self._rows_shown:
+            return
+        # A list that was empty for a moment goes on where it was before.
+        here = self.here if self._rows_shown else self._anchor
+        self._anchor = here
+        self._rows_shown = rows
+        self._reset(self.cursor if here is None else self._row_of(here))
+
+    def _row_of(self, finding: ResultFinding) -> int:
+        """The row of a finding, also where other chunks have given it another part.
+
+        What a filter took away leaves the cursor to what followed.
+        """
+        if self.finding_at(self.cursor) == finding:
+            return self.cursor
+        alike = self.cursor
+        for row in range(len(self._rows_shown) - 1, -1, -1):
+            each = self.finding_at(row)
+            if each == finding:
+                return row
+            if each is not None and _says(each) == _says(finding):
+                alike = row
+        return alike
+
+    def _reset(self, row: int) -> None:
+        """Put the cursor on a row, from a heading on to the finding below it."""
+        while row < len(self._rows_shown) - 1 and self.finding_at(row) is None:
+            row += 1
+        self.reset_rows(len(self._rows_shown), row, follow=self.cursor_in_sight)
+
+
+def criterion_labels(rubric: Rubric) -> dict[str, str]:
+    """What people read for each criterion: its label, where it has one."""
+    return {each.id: line(each.label or each.id, LABEL_CELLS) for each in rubric.criteria}
+
+
+def _says(finding: ResultFinding) -> tuple[str, int | None, str | None]:
+    """What a finding is about, whichever chunk it was found in."""
+    return finding.criterion, finding.event, finding.quote

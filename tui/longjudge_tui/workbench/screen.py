@@ -1,0 +1,391 @@
+"""The one screen: chunks, events, settings, findings, and the text of an event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.containers import Container, Vertical
+from textual.message import Message
+
+from longjudge.states import ChunkState
+from longjudge_tui.bench.live import alarming, header_variants, live_line, status_line
+from longjudge_tui.commands import Scope, bindings, command, command_of
+from longjudge_tui.widgets.action_line import ActionLine
+from longjudge_tui.widgets.line_list import LineList
+from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar
+from longjudge_tui.wording import fault, line, plan_variants
+from longjudge_tui.workbench.chunk_list import ChunkList
+from longjudge_tui.workbench.detail_panel import DetailPanel, Passage
+from longjudge_tui.workbench.event_list import EventList
+from longjudge_tui.workbench.evidence_actions import EvidenceActions
+from longjudge_tui.workbench.findings_list import FindingsList
+from longjudge_tui.workbench.settings_panel import NumberField, SettingsPanel
+from longjudge_tui.workbench.size_slider import SizeSlider
+from longjudge_tui.workbench.tuning_actions import TuningActions
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from longjudge.sessions import Session
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.run import Run
+    from longjudge_tui.bench.texts import Texts
+
+PAINTS_PER_SECOND = 10
+SHORT_LIMIT = 0.5
+TOTALS_EVERY = 5
+_NEED_SETTINGS = frozenset({"run", "run_short"})
+
+
+class Workbench(TuningActions, EvidenceActions):
+    """Reads the bench about ten times a second and paints what changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.SCREEN)]
+    AUTO_FOCUS = "#chunks"
+
+    class Close(Message):
+        """There is nothing to show; the bench's `fatal` says why."""
+
+    class HelpWanted(Message):
+        """The keys are asked for."""
+
+    class Left(Message):
+        """The library is asked for."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__()
+        self.bench = bench
+        self._generation = -1
+        self._had_result = False
+        self._followed: Run | None = None
+        self._ticks = 0
+        self._at_chunk = True
+        self._texts: Texts | None = None
+        self._anchor: tuple[Session | None, int] = (None, 0)
+        self._chunk_behind = False
+
+    def compose(self) -> ComposeResult:
+        """The layout; the stylesheet says where each panel stands."""
+        yield FittedLine(id="header")
+        with Container(id="top"):
+            yield SettingsPanel(self.bench, id="settings")
+            with Vertical(id="chunks-panel", classes="panel"):
+                yield FittedLine(id="chunks-title", classes="title")
+                yield ChunkList(self.bench, id="chunks")
+            with Vertical(id="events-panel", classes="panel"):
+                yield FittedLine(id="events-title", classes="title")
+                yield EventList(id="events")
+        yield FittedLine(id="live")
+        yield FittedLine(id="status")
+        with Container(id="bottom"):
+            with Vertical(id="findings-panel", classes="panel"):
+                yield ActionLine(id="findings-title", classes="title")
+                yield FindingsList(self.bench.rubric, id="findings")
+            yield DetailPanel(id="detail-panel", classes="panel")
+        yield KeyBar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begin to paint."""
+        self.chunks = self.query_one("#chunks", ChunkList)
+        self.events = self.query_one("#events", EventList)
+        self.detail = self.query_one("#detail-panel", DetailPanel)
+        self.findings = self.query_one("#findings", FindingsList)
+        self.settings = self.query_one("#settings", SettingsPanel)
+        self.tick()
+        self.set_interval(1 / PAINTS_PER_SECOND, self.tick)
+
+    def tick(self) -> None:
+        """Paint what changed since the last time."""
+        bench = self.bench
+        bench.raise_failure()
+        if bench.fatal is not None:
+            self.post_message(self.Close())
+            return
+        for notice in bench.notices:
+            self.notify(line(notice, 500), markup=False)
+        bench.notices.clear()
+        if self._behind:
+            self._show_plan()
+        else:
+            self._show_progress()
+        if self._chunk_behind:
+            self._show_chunk_in_plan()
+        if self.detail.follow():
+            self.events.refresh()
+        self._show_lines()
+
+    def tick_of_drag(self) -> None:
+        """Paint the chunks and what they cost; the events of one come with the next tick.
+
+        Every widget more in a frame holds the mouse up.
+        """
+        if self._behind:
+            self._show_plan()
+            self._show_cost()
+
+    @property
+    def _behind(self) -> bool:
+        """Whether the plan is another one than what is painted; the next tick paints it."""
+        return self.bench.generation != self._generation
+
+    def _show_plan(self) -> None:
+        """The plan is another one, or the judgment is."""
+        bench = self.bench
+        self._generation = bench.generation
+        self._had_result = False
+        outlook = bench.outlook
+        same = bench.run is not None
+        rows = len(outlook.plan) if outlook else 0
+        here = self.chunks.cursor if same else self._place_in_plan()
+        self.chunks.reset_rows(rows, here, follow=not same)
+        self._chunk_behind = True
+
+    def _show_chunk_in_plan(self) -> None:
+        """The same place of another plan: it stays the place, however often the plan changes."""
+        self._chunk_behind = False
+        kept_in_sight = self._anchor
+        self._show_chunk(self.chunks.cursor)
+        if self.bench.session is kept_in_sight[0]:
+            self._anchor = kept_in_sight
+        self.show_findings()
+
+    def _place_in_plan(self) -> int:
+        """The chunk that holds the event where one was, however the session is cut now."""
+        session, event = self._anchor
+        outlook = self.bench.outlook
+        if outlook is None or session is not self.bench.session:
+            return 0
+        return outlook.plan.part_of(event) - 1
+
+    def _show_progress(self) -> None:
+        run, records = self.bench.run, self.bench.records
+        if records is None:
+            return
+        dirty = records.take_dirty()
+        self.chunks.refresh_rows(sorted(dirty))
+        ended = run is not None and run.result is not None
+        if run is not None:
+            self._follow(run)
+        if ended and not self._had_result:
+            self.chunks.refresh()
+        if dirty or ended != self._had_result:
+            self._ticks += 1
+            self.bench.follow_run(anew=self._ticks % TOTALS_EVERY == 0)
+            self.show_findings()
+        if self._at_chunk and self.chunks.cursor in dirty and self._is_gap(self.chunks.cursor):
+            self._show_gap(self.chunks.cursor)
+        self._had_result = ended
+
+    def _follow(self, run: Run) -> None:
+        """Keep what is asked about in sight, until the user moves through the chunks himself."""
+        chunks = self.chunks
+        if run is not self._followed:
+            self._followed, chunks.following = run, True
+        if not chunks.following:
+            return
+        if run.result is not None:
+            chunks.following = False
+            chunks.show_cursor()
+        elif stretch := run.in_flight:
+            chunks.keep_in_sight(*stretch)
+
+    def _show_lines(self) -> None:
+        bench = self.bench
+        label = line(bench.judge.label, 40)
+        self.query_one("#header", FittedLine).show(*header_variants(bench), right=label)
+        self._show_cost()
+        self.query_one("#live", FittedLine).show(*live_line(bench))
+        status = self.query_one("#status", FittedLine)
+        status.show(*status_line(bench))
+        status.set_class(alarming(bench), "-alarm")
+        self.show_evidence()
+
+    def _show_cost(self) -> None:
+        bench, outlook = self.bench, self.bench.outlook
+        titles = plan_variants(outlook.totals, applies=bench.applies) if outlook else ["CHUNKS"]
+        self.query_one("#chunks-title", FittedLine).show(*titles)
+        self.settings.show_settings()
+
+    def _show_chunk(self, position: int) -> None:
+        texts, outlook = self.bench.texts, self.bench.outlook
+        title = self.query_one("#events-title", FittedLine)
+        if texts is None or outlook is None or not len(outlook.plan):
+            self.events.show_nothing()
+            title.show("EVENTS")
+            self.detail.show_nothing()
+            return
+        chunk = outlook.plan[position]
+        self._anchor = texts.session, chunk.first
+        self.events.show_chunk(texts, outlook.plan, position)
+        numbers = f"{chunk.first}-{chunk.last}" if chunk.last > chunk.first else f"{chunk.first}"
+        piece = f" · piece {chunk.piece.number} of {chunk.piece.of}" if chunk.piece else ""
+        thread = f" · {line(chunk.thread, 40)}"
+        name = f"EVENTS of part {chunk.part}"
+        title.show(f"{name} ({numbers}){piece}{thread}", f"{name} ({numbers}){piece}", name)
+        if self._is_gap(position):
+            self._show_gap(position)
+        else:
+            first = Passage(chunk.first, chunk.piece)
+            # A drag leaves the text as it is: wrapping it again would take as long as planning.
+            if self.detail.passage != first or self._texts is not texts:
+                self._show_passage(first)
+            self._texts = texts
+        self._at_chunk = True
+
+    def _is_gap(self, position: int) -> bool:
+        records = self.bench.records
+        return records is not None and records.record(position).state is ChunkState.GAP
+
+    def _show_gap(self, position: int) -> None:
+        """Say in full why a chunk has no verdict."""
+        run, session = self.bench.run, self.bench.session
+        if run is None or session is None:
+            return
+        error = run.result.error if run.result is not None else None
+        self.detail.show_gap(position + 1, run.record(position), fault(error or "", session.name))
+        self._at_chunk = True
+
+    def _show_passage(self, passage: Passage) -> None:
+        if self.bench.texts is not None:
+            self.detail.show_passage(self.bench.texts, passage)
+            self._at_chunk = False
+
+    def _show_event_at(self, row: int) -> None:
+        number = self.events.event_at(row)
+        if number is not None:
+            self._show_passage(Passage(number, self.events.piece_at(row)))
+
+    @on(LineList.Moved, "#chunks")
+    def chunk_moved(self, event: LineList.Moved) -> None:
+        """Show the events of the chunk under the cursor."""
+        if event.row == self.chunks.cursor and not self._behind:
+            self._show_chunk(event.row)
+
+    @on(LineList.Moved, "#events")
+    def event_moved(self, event: LineList.Moved) -> None:
+        """Show the text of the event under the cursor."""
+        if event.row == self.events.cursor:
+            self._show_event_at(event.row)
+
+    @on(LineList.Opened, "#chunks")
+    def chunk_opened(self, event: LineList.Opened) -> None:
+        """Go on to the chunk's events; from a gap, to what is known about it."""
+        if not self._behind and self._is_gap(event.row):
+            self._show_gap(event.row)
+            self.set_focus(self.detail.view)
+        else:
+            self.set_focus(self.events)
+
+    @on(LineList.Opened, "#events")
+    def event_opened(self, event: LineList.Opened) -> None:
+        """Go on to the event's text; from the boundary, to the next chunk."""
+        if self.events.event_at(event.row) is None:
+            self.chunks.move_to(self.chunks.cursor + 1)
+        else:
+            if self._at_chunk:
+                self._show_event_at(event.row)
+            self.set_focus(self.detail.view)
+
+    @on(SettingsPanel.Done)
+    def settings_done(self, event: SettingsPanel.Done) -> None:
+        """A field was left by a key."""
+        if self.focused is event.field:
+            self.set_focus(self.chunks)
+
+    @on(SettingsPanel.Changed)
+    def settings_changed(self) -> None:
+        """A setting is another one now."""
+        self.tick()
+
+    def leave_field(self) -> bool:
+        """Take what is typed and give the keys to the chunks; False where it was refused."""
+        taken = self.settings.take()
+        if isinstance(self.focused, NumberField):
+            self.set_focus(self.chunks)
+        return taken
+
+    def on_key(self, event: events.Key) -> None:
+        """In a field, the key of a command takes what is typed, and then does its work."""
+        chosen = command_of(event.key)
+        written = event.is_printable or event.key.startswith("ctrl+")
+        if chosen is None or not written or not isinstance(self.focused, NumberField):
+            return
+        if not self.leave_field() and chosen.id in _NEED_SETTINGS:
+            event.stop()
+
+    @on(CommandPressed)
+    async def command_pressed(self, event: CommandPressed) -> None:
+        """A button or a word of the key bar was clicked."""
+        await self.choose(event.command)
+
+    async def choose(self, name: str) -> None:
+        """Do what a command says that was chosen without its key."""
+        if not self.leave_field() and name in _NEED_SETTINGS:
+            return
+        if command(name).scope is Scope.LIST:
+            if isinstance(self.focused, LineList):
+                await self.focused.run_action(name)
+            return
+        await self.run_action("app.quit" if name == "quit" else name)
+
+    def action_run(self) -> None:
+        """Judge what is not kept."""
+        self.bench.start()
+
+    def action_run_short(self) -> None:
+        """Judge with a limit of half a second."""
+        self.bench.start(SHORT_LIMIT)
+
+    def action_cancel_run(self) -> None:
+        """Cancel the judgment."""
+        self.bench.cancel()
+
+    def action_follow(self) -> None:
+        """Go to the first chunk that is asked about, and keep those in sight from now on."""
+        run = self.bench.run
+        if run is None or not self.bench.running:
+            self.notify("nothing is being judged", markup=False)
+            return
+        if stretch := run.in_flight:
+            self.chunks.move_to(stretch[0])
+        self.chunks.following = True
+
+    def action_next_session(self) -> None:
+        """Load the next session."""
+        self.bench.step(1)
+
+    def action_previous_session(self) -> None:
+        """Load the previous session."""
+        self.bench.step(-1)
+
+    def action_reload(self) -> None:
+        """Read the session again."""
+        self.bench.reload()
+
+    def action_next_panel(self) -> None:
+        """Give the keys to the next panel."""
+        self._focus_panel(1)
+
+    def action_previous_panel(self) -> None:
+        """Give the keys to the previous panel."""
+        self._focus_panel(-1)
+
+    def _focus_panel(self, direction: int) -> None:
+        panels: list[Widget] = [self.chunks, self.events, self.findings, self.detail.view]
+        slider = self.query_one(SizeSlider)
+        if slider.display:
+            panels.append(slider)
+        here = next((i for i, panel in enumerate(panels) if panel is self.focused), -direction)
+        self.set_focus(panels[(here + direction) % len(panels)])
+
+    def action_back(self) -> None:
+        """Go back to the library; what runs keeps running."""
+        self.post_message(self.Left())
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.post_message(self.HelpWanted())

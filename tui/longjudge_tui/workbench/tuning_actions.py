@@ -1,0 +1,191 @@
+"""What the workbench does with what a run goes by, and with one chunk of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.screen import Screen
+
+from longjudge.errors import UsageError
+from longjudge.prices import Usage, cost_usd
+from longjudge.rubric import known_rubrics, load_rubric
+from longjudge.settings import DEFAULT_MODEL
+from longjudge_tui.bench.live import banner
+from longjudge_tui.wording import line
+from longjudge_tui.workbench.choices import ChoiceDialog, Offer, model_choices, rubric_choices
+from longjudge_tui.workbench.chunk_list import ChunkList
+from longjudge_tui.workbench.full_text import FullText, prompt_text, reply_text
+from longjudge_tui.workbench.size_slider import SizeSlider
+from longjudge_tui.workbench.text_screen import TextScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from textual.app import App
+
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.chores import Chores
+    from longjudge_tui.clipboard import Clipboard
+    from longjudge_tui.workbench.settings_panel import SettingsPanel
+
+
+class TuningActions(Screen[None]):
+    """The part of the workbench that changes settings; its widgets are the workbench's own."""
+
+    bench: Bench
+    chunks: ChunkList
+    settings: SettingsPanel
+    _clipboard: Clipboard
+    _chores: Chores
+    _rubric_name = ""
+
+    @property
+    def _host(self) -> App[object]:
+        return self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+    def tick(self) -> None:
+        """Paint what changed."""
+        raise NotImplementedError
+
+    def tick_of_drag(self) -> None:
+        """Paint what follows the mouse."""
+        raise NotImplementedError
+
+    def leave_field(self) -> bool:
+        """Take what is typed in a field; False where it was refused."""
+        raise NotImplementedError
+
+    def action_smaller(self) -> None:
+        """Smaller chunks."""
+        self._tune(lambda: self.bench.tuning.step_size(-1))
+
+    def action_larger(self) -> None:
+        """Larger chunks."""
+        self._tune(lambda: self.bench.tuning.step_size(1))
+
+    def action_switch_unit(self) -> None:
+        """Cut by the other unit."""
+        self._tune(self.bench.tuning.switch_unit)
+
+    def action_edit_size(self) -> None:
+        """Type a chunk size."""
+        self.settings.edit("size")
+
+    def action_edit_limit(self) -> None:
+        """Type a time limit."""
+        self.settings.edit("limit")
+
+    def action_edit_concurrency(self) -> None:
+        """Type how many calls are in flight."""
+        self.settings.edit("flight")
+
+    @on(SizeSlider.Moved)
+    def slider_moved(self, event: SizeSlider.Moved) -> None:
+        """The slider was dragged, and the plan with its price follows on the next frame."""
+        self._tune(lambda: self.bench.tuning.set_size(event.size), self.tick_of_drag)
+
+    @on(SizeSlider.Turned)
+    def slider_turned(self, event: SizeSlider.Turned) -> None:
+        """The wheel was turned."""
+        self._tune(lambda: self.bench.tuning.step_size(event.direction))
+
+    def _tune(self, change: Callable[[], None], paint: Callable[[], None] | None = None) -> None:
+        try:
+            change()
+        except UsageError as error:
+            self.notify(line(str(error), 200), markup=False)
+        (paint or self.tick)()
+
+    def action_choose_model(self) -> None:
+        """Choose the model."""
+        if self._may_choose():
+            offer = Offer(
+                "MODEL · with its price for a million tokens in and out",
+                "a model's name",
+                banner(self.bench),
+            )
+            choices = model_choices(self.bench.config, self.bench.tuning.model_name)
+            self._host.push_screen(ChoiceDialog(offer, choices, self._use_model), self._chosen)
+
+    async def _use_model(self, name: str) -> None:
+        # The price table is imported here, in a thread, and not by the first frame.
+        await asyncio.to_thread(cost_usd, DEFAULT_MODEL, Usage())
+        self.bench.tuning.use_model(name)
+
+    def action_choose_rubric(self) -> None:
+        """Choose the rubric."""
+        if self._may_choose():
+            self._chores.start(self._offer_rubrics())
+
+    async def _offer_rubrics(self) -> None:
+        known = await asyncio.to_thread(known_rubrics, self.bench.config.rubrics)
+        offer = Offer(
+            "RUBRIC · another version asks everything again",
+            "the path of a TOML file",
+            banner(self.bench),
+            (*known.faults, *known.clashes()),
+        )
+        choices = rubric_choices(known, self.bench.rubric, self._rubric_name)
+        self._host.push_screen(ChoiceDialog(offer, choices, self._use_rubric), self._chosen)
+
+    def _chosen(self, changed: bool | None) -> None:
+        if changed:
+            self.tick()
+
+    async def _use_rubric(self, name: str) -> None:
+        rubric = await asyncio.to_thread(load_rubric, name, self.bench.config.rubrics)
+        self.bench.tuning.use_rubric(rubric)
+        self._rubric_name = name
+
+    def _may_choose(self) -> bool:
+        self.leave_field()
+        if self.bench.running:
+            self.notify("a judgment is in flight: cancel it (x) first", markup=False)
+        return not self.bench.running
+
+    def action_show_prompt(self) -> None:
+        """Show what is sent about the chunk."""
+        self._show_text(prompt_text)
+
+    def action_show_reply(self) -> None:
+        """Show what came back about the chunk."""
+        self._show_text(reply_text)
+
+    def _show_text(self, read: Callable[[Bench, int], Awaitable[FullText]]) -> None:
+        self.leave_field()
+        bench, position = self.bench, self.chunks.cursor
+        if bench.outlook is None or position >= len(bench.outlook.plan):
+            self.notify("no chunk is under the cursor", markup=False)
+            return
+        copy = self._clipboard.copy
+        self._host.push_screen(
+            TextScreen(
+                banner(bench),
+                lambda: read(bench, position),
+                lambda text: copy(self._host, text),
+            )
+        )
+
+    def action_cancel_part(self) -> None:
+        """Cancel the chunk under the cursor."""
+        self.bench.cancel_part(self.chunks.cursor)
+        self.tick()
+
+    def action_ask_again(self) -> None:
+        """Ask again about the gap under the cursor."""
+        self.bench.ask_again(self.chunks.cursor)
+        self.tick()
+
+    @on(ChunkList.CancelPart)
+    def cancel_clicked(self, event: ChunkList.CancelPart) -> None:
+        """A row's cancel was clicked."""
+        self.bench.cancel_part(event.position)
+        self.tick()
+
+    @on(ChunkList.AskAgain)
+    def ask_again_clicked(self, event: ChunkList.AskAgain) -> None:
+        """A row's `ask again` was clicked."""
+        self.bench.ask_again(event.position)
+        self.tick()
