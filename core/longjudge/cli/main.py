@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that `--help` and the listing 
 from __future__ import annotations
 
 import errno
+import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -61,6 +62,8 @@ def _app(paths: tuple[str, ...], judging: options.Judging, wanted: str | None) -
     """Open the app."""
     from longjudge.launch import AppRequest, start_app
 
+    if paths:
+        _check_for_a_mistyped_command(paths[0])
     choice = judging.choice()
     request = AppRequest(
         paths=tuple(Path(path) for path in paths),
@@ -73,6 +76,18 @@ def _app(paths: tuple[str, ...], judging: options.Judging, wanted: str | None) -
         config=judging.config,
     )
     return start_app(request)
+
+
+def _check_for_a_mistyped_command(word: str) -> None:
+    """Refuse what can only be meant as a command: a bare word that names nothing here."""
+    if not re.fullmatch(r"[a-z]+", word) or Path(word).exists():
+        return
+    from difflib import get_close_matches
+
+    names = [name for name, each in _longjudge.commands.items() if not each.hidden]
+    close = get_close_matches(word, names, n=1)
+    way_out = f"did you mean `{close[0]}`?" if close else f"the commands are {', '.join(names)}"
+    raise UsageError(f"{word}: no such file or folder, and no command; {way_out}")
 
 
 @_longjudge.command("sessions")
