@@ -1,0 +1,34 @@
+"""Clock, paths, ages and prices are fixed, so that a picture is the same on every machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from longjudge.paths import sample_sessions
+from stage_for_tests import AGES, LONG
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    """What is held is cut off at once, and prices during a run are exact with every frame."""
+    monkeypatch.setattr("longjudge.asking.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("longjudge_tui.workbench.screen.TOTALS_EVERY", 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, clock):
+    """A folder with the samples, each with its age; the screen names it `sessions`."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(sample_sessions(), "sessions")
+    for name, age in AGES.items():
+        os.utime(Path("sessions", name), (clock.now - age,) * 2)
+    return Path("sessions")
+
+
+@pytest.fixture
+def long_session(folder):
+    return folder / LONG
