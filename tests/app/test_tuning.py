@@ -105,6 +105,39 @@ async def test_a_drag_that_leaves_the_slider_goes_on_until_the_button_is_let_go(
         assert desk.bench.settings.chunk_chars == scale.low
 
 
+async def test_the_events_of_the_chunk_follow_a_drag(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 60)) as desk:
+        await ready(desk)
+        slider = desk.app.screen.query_one(SizeSlider)
+        before = desk.title("events-title")
+        await desk.pilot.mouse_down(slider, offset=(1, 0))
+        await desk.pilot._post_mouse_events([events.MouseMove], slider, offset=(9, 0), button=1)
+        await desk.until(lambda: desk.title("events-title") != before)
+        last = desk.bench.outlook.plan[0].last
+        assert f"EVENTS of part 1 (0-{last})" in desk.title("events-title")
+        assert desk.app.screen.query_one("#events").event_at(last) == last
+        await desk.pilot.mouse_up(slider, offset=(9, 0))
+
+
+async def test_a_slider_that_is_held_keeps_its_look_until_it_is_let_go(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 60)) as desk:
+        await ready(desk)
+        slider = desk.app.screen.query_one(SizeSlider)
+        slider.focus()
+        await desk.until(lambda: slider.has_focus)
+        free = slider.styles.background
+        await desk.pilot.mouse_down(slider, offset=(1, 0))
+        held = slider.styles.background
+        assert held != free
+        for x in (3, 5, 7):
+            await desk.pilot._post_mouse_events([events.MouseMove], slider, offset=(x, 0), button=1)
+            for _ in range(3):
+                await desk.pilot.pause()
+                assert slider.styles.background == held
+        await desk.pilot.mouse_up(slider, offset=(7, 0))
+        await desk.until(lambda: slider.styles.background == free)
+
+
 async def test_of_many_moves_the_last_one_counts(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 60)) as desk:
         await ready(desk)
