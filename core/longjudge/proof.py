@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
 from longjudge.text import clean, clean_line
@@ -23,6 +24,9 @@ CONTEXT_CHARS = 4_000
 EVENT_CHARS = 20_000
 """So much of an event's text goes out without one."""
 
+NEIGHBOUR_CHARS = 1_000
+"""So much of each event around it goes out."""
+
 NAME_CHARS = 1_000
 _BACKTICKS = re.compile("`+")
 
@@ -34,6 +38,27 @@ class Excerpt:
     text: str
     start: int
     chars: int
+
+
+class Relation(StrEnum):
+    """What an event is to the one that goes out."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    CALL = "call"
+    RESULT = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An event around the one that goes out; `beginning` is None where it was not read."""
+
+    event: int
+    relation: Relation
+    header: str
+    line: int | None
+    chars: int
+    beginning: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +92,15 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What goes out. `context` is None where the event's text cannot be read any more."""
+    """What goes out. `context` is None where the event's text cannot be read any more.
+
+    `neighbours` are the events around it, ascending.
+    """
 
     source: Source
     context: Excerpt | None
     opinion: Opinion | None = None
+    neighbours: tuple[Neighbour, ...] = ()
 
 
 def excerpt(text: str, span: tuple[int, int] | None = None, limit: int = CONTEXT_CHARS) -> Excerpt:
@@ -95,6 +124,10 @@ def as_markdown(proof: Proof) -> str:
     else:
         around = f", {_stretch(context)}" if len(context.text) < context.chars else ""
         blocks += [f"{_event(source)}{around}:", _fenced(context.text)]
+    if proof.neighbours:
+        blocks.append("### Around it")
+    for each in proof.neighbours:
+        blocks += _neighbour_blocks(each)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -122,6 +155,7 @@ def as_json(proof: Proof) -> str:
         "file": source.file,
         "line": source.line,
         "context": asdict(proof.context) if proof.context else None,
+        "neighbours": [_neighbour_fields(each) for each in proof.neighbours],
     }
     return json.dumps(_cleaned(fields), ensure_ascii=False, indent=2) + "\n"
 
@@ -175,6 +209,43 @@ def _stretch(context: Excerpt) -> str:
     return f"characters {context.start:,} to {end:,} of {context.chars:,}"
 
 
+_RELATION_WORDS = {
+    Relation.BEFORE: "before it",
+    Relation.AFTER: "after it",
+    Relation.CALL: "the call that it answers",
+    Relation.RESULT: "the result of it",
+}
+
+
+def _is_cut(each: Neighbour) -> bool:
+    return each.beginning is None or len(each.beginning) < each.chars
+
+
+def _neighbour_blocks(each: Neighbour) -> list[str]:
+    line = f", line {each.line}" if each.line is not None else ""
+    head = f"Event {each.event}, {_code(each.header)}, {_RELATION_WORDS[each.relation]}{line}"
+    if each.beginning is None:
+        return [f"{head}, not read, {each.chars:,} characters"]
+    if not each.chars:
+        return [f"{head}, no text"]
+    if not _is_cut(each):
+        return [f"{head}:", _fenced(each.beginning)]
+    cut = f"cut, the first {len(each.beginning):,} of {each.chars:,} characters"
+    return [f"{head}, {cut}:", _fenced(each.beginning)]
+
+
+def _neighbour_fields(each: Neighbour) -> dict[str, object]:
+    return {
+        "event": each.event,
+        "relation": each.relation.value,
+        "header": each.header,
+        "line": each.line,
+        "text": each.beginning,
+        "chars": each.chars,
+        "cut": _is_cut(each),
+    }
+
+
 def _fenced(text: str) -> str:
     """A block of text between fences longer than any run of backticks in it."""
     shown = _safe(text)
@@ -207,4 +278,6 @@ def _cleaned(value: object) -> object:
     if isinstance(value, dict):
         entries = cast("dict[str, object]", value)
         return {name: _cleaned(item) for name, item in entries.items()}
+    if isinstance(value, list):
+        return [_cleaned(item) for item in cast("list[object]", value)]
     return value

@@ -138,3 +138,77 @@ async def test_an_ask_again_without_a_credential_leaves_the_gaps_as_they_were(
         await desk.sees("set ANTHROPIC_API_KEY")
         await desk.until(lambda: desk.bench.run is first and not desk.bench.running)
         assert gaps(desk, "unparsable") == len(desk.bench.outlook.plan)
+
+
+def text_of(desk):
+    return desk.title("detail-title")
+
+
+async def test_the_text_follows_the_chunk_from_gap_to_verdict(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 20), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        assert text_of(desk).startswith("EVENT 0 ")
+        await desk.press("c")
+        await desk.until(lambda: text_of(desk).startswith("PART 1 · gap"))
+        await desk.press("a")
+        await desk.until(lambda: text_of(desk).startswith("EVENT 0 "))
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+        await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
+        assert text_of(desk).startswith("EVENT 0 ")
+        await desk.sees("command: ls")
+
+
+async def test_a_gap_that_is_read_turns_into_the_chunk_when_it_is_asked_again(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 20), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("c", "enter")
+        await desk.until(lambda: desk.app.focused.id == "detail")
+        await desk.press("a")
+        await desk.until(lambda: text_of(desk).startswith("EVENT 0 "))
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+
+
+@pytest.mark.parametrize("keys", [("enter",), ("tab", "down"), ("z",), ("i",)])
+async def test_a_gap_takes_the_place_of_nothing_that_is_looked_at(open_desk, write_session, keys):
+    async with open_desk(write_session("a.jsonl", 20), gated=True) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.sees("◐ running")
+        before = text_of(desk)
+        await desk.press(*keys)
+        if keys != ("enter",):
+            await desk.until(lambda: text_of(desk) != before and "reading" not in text_of(desk))
+        looked_at = text_of(desk)
+        desk.bench.cancel_part(0)
+        await desk.until(lambda: "✗ gap" in desk.rows("chunks")[0])
+        assert text_of(desk) == looked_at
+        desk.judge.gate.set()
+        await desk.until(ended(desk))
+        await desk.pilot.pause()
+        assert text_of(desk) == looked_at
+
+
+async def test_a_judgment_of_its_own_leaves_the_event_that_is_looked_at(open_desk, write_session):
+    judge = RefusingJudge()
+    async with open_desk(write_session("a.jsonl", 20), judge=judge) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.until(ended(desk))
+        await desk.until(lambda: text_of(desk).startswith("PART 1 · gap"))
+        await desk.press("tab", "down")
+        await desk.until(lambda: text_of(desk).startswith("EVENT 1 "))
+        judge.willing, first = True, desk.bench.run
+        await desk.press("a")
+        await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
+        await desk.until(lambda: desk.bench.run is not first and ended(desk)())
+        await desk.pilot.pause()
+        assert text_of(desk).startswith("EVENT 1 ")
+        assert desk.rows("events")[1].startswith("▶")

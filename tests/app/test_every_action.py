@@ -190,7 +190,7 @@ WAYS: dict[str, Way] = {
         before=("full_stop",),
     ),
     "filter_findings": Way(
-        "judged", word("findings-title", "filter"), says("FINDINGS 0 of 2", "filter: unverified")
+        "judged", word("findings-title", "filter"), says("FINDINGS 2 of 2", "filter: verified")
     ),
     "order_findings": Way(
         "judged", word("findings-title", "order"), says("order: criterion", "── Destructive")
@@ -222,7 +222,7 @@ WAYS: dict[str, Way] = {
     "cancel_session": Way("judging", palette("cancel_session"), first_row("✗ cancelled")),
     "select": Way("library", at_row("sessions", 0, column=2), boxes(True, False, False)),
     "select_all": Way("library", bar("select_all"), boxes(True, True, True)),
-    "next_order": Way("library", button("next-order"), says("sorted by newest")),
+    "next_order": Way("library", button("next-order"), says("sorted by events")),
     "filter": Way(
         "library",
         lambda desk: desk.pilot.click("#filter"),

@@ -142,3 +142,42 @@ async def test_a_terminal_that_loses_the_keys_leaves_the_field_as_it_is(open_des
         await desk.pilot.pause()
         assert field(desk, "size").value == "5"
         assert "out of range" not in desk.text
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [("s", "a size"), ("k", "how many calls are in flight"), ("l", "a limit in seconds")],
+)
+@pytest.mark.parametrize("leave", ["enter", "escape"])
+async def test_while_a_field_has_the_keys_the_status_says_what_they_do(
+    open_desk, write_session, size, key, typed, leave
+):
+    async with open_desk(write_session("a.jsonl", 3), size=size) as desk:
+        await ready(desk)
+        await desk.sees("enter opens")
+        await desk.press(key)
+        await desk.sees(f"type {typed} · enter takes it · esc leaves it")
+        assert "enter opens" not in desk.text
+        await desk.press(leave)
+        await desk.sees("enter opens")
+
+
+async def test_a_field_says_its_keys_during_a_run_too(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
+        await ready(desk)
+        await desk.press("r")
+        await desk.sees("◐ running")
+        await desk.press("l")
+        await desk.sees("type a limit in seconds · enter takes it · esc leaves it · judging")
+
+
+async def test_a_field_says_its_keys_before_what_comes_after_a_run(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 30), gated=True, size=(80, 24)) as desk:
+        await ready(desk)
+        await desk.press("t")
+        await desk.sees(
+            "timed_out: not judged within 0.5 seconds; 0 of 15 parts judged · r goes on"
+        )
+        await desk.press("s")
+        await desk.sees("\n type a size · enter takes it · esc leaves it · timed_out")

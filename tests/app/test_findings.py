@@ -78,6 +78,7 @@ def test_a_mark_has_its_glyph_and_its_word_in_the_row(width, mark):
     lines._rows_shown = [ShownFinding(finding(7), mark)]
     text = "".join(cell for cell, _ in lines.row_cells(0, width))[:width]
     assert {Mark.RIGHT: "✔ right", Mark.WRONG: "✘ wrong"}[mark] in text
+    assert "✓" in text, "verified shows beside the mark"
 
 
 async def test_a_list_that_was_empty_for_a_moment_goes_on_where_it_was(open_desk, write_session):
@@ -116,7 +117,7 @@ async def test_what_is_not_verified_says_why_in_sight(
     async with open_desk(write_session("a.jsonl", 1), judge=judge, size=size) as desk:
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("r")
-        await desk.sees("FINDINGS 2 · 2 not verified")
+        await desk.sees("all, f: unverified 2]")
         await desk.press("tab", "tab", "enter")
         await desk.sees("quote not found")
         await desk.press("down", "enter")

@@ -124,10 +124,44 @@ async def test_a_key_leads_to_what_is_judged_and_follows_again(held):
         await desk.until(lambda: len(running(desk)) == 3)
         assert running(desk)[0].startswith("▶")
         await desk.sees(f"EVENTS of part {ANSWERED + 1} ")
-        await desk.press("c")
-        await desk.until(lambda: any("cancelled" in row for row in desk.rows("chunks")))
         desk.judge.allow(30)
         await desk.until(lambda: running(desk) and not cursor_in_sight(desk))
+
+
+@pytest.mark.parametrize("key", ["c", "a"])
+async def test_after_a_cancel_or_an_ask_again_the_list_stays_with_that_chunk(held, key):
+    async with held() as desk:
+        await desk.until(lambda: len(running(desk)) == 3)
+        await desk.press("j")
+        await desk.until(lambda: running(desk)[0].startswith("▶"))
+        if key == "a":
+            desk.bench.cancel_part(ANSWERED)
+            desk.judge.allow(24)
+            await desk.until(lambda: running(desk) and not cursor_in_sight(desk))
+        await desk.press(key)
+        await desk.until(lambda: cursor_in_sight(desk))
+        if key == "c":
+            await desk.until(lambda: any("✗ gap" in row for row in desk.rows("chunks")))
+        asked = desk.judge.asked
+        desk.judge.allow(26)
+        await desk.until(lambda: desk.judge.asked > asked + 20)
+        await told(desk)
+        assert cursor_in_sight(desk)
+        await desk.press("j")
+        await desk.until(lambda: desk.app.screen.query_one("#chunks").following)
+
+
+async def test_a_clicked_cancel_keeps_the_rows_where_they_are(held):
+    async with held() as desk:
+        await desk.until(lambda: len(running(desk)) == 3)
+        row = desk.rows("chunks").index(running(desk)[1])
+        await desk.pilot.click("#chunks", offset=(len(desk.rows("chunks")[row]) - 3, row))
+        await desk.until(lambda: "cancelled" in desk.rows("chunks")[row])
+        parts = [each[1:].split()[0] for each in desk.rows("chunks")]
+        desk.judge.allow(30)
+        await desk.until(lambda: desk.judge.asked >= ANSWERED + 33)
+        await told(desk)
+        assert [each[1:].split()[0] for each in desk.rows("chunks")] == parts
 
 
 async def test_the_next_run_is_followed_again(held):

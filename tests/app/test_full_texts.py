@@ -107,6 +107,7 @@ async def test_the_reply_is_that_of_this_run_and_later_the_kept_one(
         await desk.until(ended(desk))
         await open_text(desk, way, "v", "show-reply")
         assert "REPLY about part 1 · of this run" in shown(desk)
+        await desk.sees("── events 1-2 in the reply are events 0-1 of the session: take 1 away ──")
         await desk.press("y")
         await desk.until(lambda: copied)
         assert json.loads(copied[0])["criteria"]["destructive_action"]["problem"] is True
@@ -116,6 +117,30 @@ async def test_the_reply_is_that_of_this_run_and_later_the_kept_one(
         await desk.press("y")
         await desk.until(lambda: len(copied) == 2)
         assert copied[1] == copied[0]
+
+
+@pytest.mark.parametrize(
+    ("chars", "part", "words"),
+    [
+        (1000, 3, "── events 1-2 in the reply are events 4-5 of the session: add 3 ──"),
+        (400, 3, "── event 1 in the reply is event 2 of the session ──"),
+        (200, 2, "── event 1 in the reply is event 0 of the session (piece 2 of 2) ──"),
+    ],
+)
+async def test_above_a_reply_stands_how_its_numbers_map_and_a_copy_leaves_it_out(
+    open_desk, write_session, copied, finding_judge, chars, part, words
+):
+    judge = finding_judge((1, "ls", "a note"))
+    async with open_desk(write_session("a.jsonl", 6), judge=judge, chunk_chars=chars) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.until(ended(desk))
+        await desk.press("home", *["down"] * (part - 1))
+        await open_text(desk, "key", "v", "")
+        await desk.sees(words)
+        await desk.press("y")
+        await desk.until(lambda: copied)
+        assert json.loads(copied[0])
 
 
 async def test_the_last_reply_of_a_gap_is_shown_cleaned(open_desk, write_session):

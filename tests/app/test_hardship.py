@@ -275,7 +275,7 @@ async def test_every_size_during_a_run_and_in_every_dialog_paints_within_the_win
             await desk.pilot.pause()
         desk.judge.gate.set()
         await desk.until(ended(desk))
-        await desk.until(lambda: "judged" in desk.text and "judging…" not in desk.text)
+        await desk.until(lambda: "judged" in desk.text and "judging, limit" not in desk.text)
 
 
 async def test_50_profiles_leave_room_for_who_judges_and_for_what_was_refused(

@@ -56,7 +56,7 @@ async def test_running_chunks_show_their_time_and_a_cancel(open_desk, write_sess
         assert len(running) == 4
         assert all(row.endswith("[cancel]") for row in running)
         assert any("… queued" in row for row in desk.rows("chunks"))
-        await desk.sees("judging…")
+        await desk.sees("judging, limit 600 s…")
         desk.judge.gate.set()
         await desk.until(ended(desk))
 
@@ -217,7 +217,7 @@ async def test_a_finding_leads_to_its_chunk_its_event_and_the_highlighted_quote(
         finding = desk.bench.run.result.findings[0]
         assert finding.event == 17
         assert f"EVENTS of part {finding.part}" in desk.text
-        assert "quote verified" in desk.title("detail-title")
+        assert "quote verified" in desk.title("detail-facts")
         assert desk.highlighted() == finding.quote
         assert "⚑" in next(row for row in desk.rows("events") if "17" in row.split("⚑")[0])
 

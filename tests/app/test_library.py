@@ -64,15 +64,87 @@ def remote(monkeypatch):
     return use
 
 
-async def test_sessions_are_listed_longest_first_with_size_events_and_who_judges(open_desk, three):
+async def test_sessions_are_listed_largest_first_with_what_tells_their_length(open_desk, three):
     async with open_desk(*three) as desk:
         assert names(desk) == ["long.jsonl", "middle.jsonl", "short.jsonl"]
         assert "offline rules" in desk.lines[0]
         assert "3 sessions" in desk.lines[0]
         await counted(desk)
-        assert [row.split()[-1] for row in rows(desk)] == ["30", "20", "10"]
+        assert "sorted by file size, largest first" in desk.title("library-title")
+        assert "sorted by file size, largest first" in status(desk)
+        shown = {file: desk.shelf.counting.facts[file] for file in desk.shelf.listing.view}
+        about = [f"~{each.tokens / 1000:.1f}k" for each in shown.values()]
+        lengths = [row.split()[-2:] for row in rows(desk)]
+        assert lengths == [["30", about[0]], ["20", about[1]], ["10", about[2]]]
+        columns = desk.title("library-columns")
+        for title, words in (("events", "30"), ("tokens", about[0])):
+            assert columns.index(title) + len(title) == rows(desk)[0].index(words) + len(words)
         assert all("events" in row and "kB" in row for row in rows(desk))
-        await desk.sees("30 events · 30 tool calls · 1 thread")
+        await desk.sees(f"30 events · {about[0]} tokens · 30 tool calls · 1 thread")
+
+
+async def test_a_session_with_few_events_is_not_called_the_longest(open_desk, three, tmp_path):
+    bulky = tmp_path / "bulky.jsonl"
+    event = {"kind": "tool_call", "tool": "Bash", "input": {"command": "x" * 40_000}}
+    bulky.write_text(json.dumps(event))
+    async with open_desk(bulky, *three) as desk:
+        await counted(desk)
+        assert names(desk)[0] == "bulky.jsonl"
+        assert "longest" not in desk.text
+        assert "o sorts by events" in status(desk)
+        await desk.press("o")
+        await desk.sees("sorted by events, most first")
+        assert names(desk) == ["long.jsonl", "middle.jsonl", "short.jsonl", "bulky.jsonl"]
+
+
+@pytest.mark.parametrize("place", ["top", "further down"])
+async def test_another_order_keeps_the_cursor_on_its_session_or_at_the_top(open_desk, three, place):
+    for age, path in enumerate(reversed(three)):
+        os.utime(path, (1_700_000_000 - age * 90_000,) * 2)
+    async with open_desk(*three) as desk:
+        await counted(desk)
+        if place == "further down":
+            await desk.press("down", "down")
+        await desk.press("o", "o")
+        await desk.sees("sorted by age, newest first")
+        assert names(desk) == ["short.jsonl", "middle.jsonl", "long.jsonl"]
+        assert rows(desk)[0].startswith("▶")
+        if place == "further down":
+            await desk.press("down", "o")
+            await desk.sees("sorted by score")
+            assert desk.row("middle.jsonl").startswith("▶")
+            await desk.press("o", "o", "enter")
+            await desk.sees("20 events · 20 tool calls")
+
+
+async def test_an_order_by_events_says_how_many_are_counted(open_desk, tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    event = json.dumps({"kind": "tool_call", "tool": "Bash", "input": {"command": "ls"}})
+    for number in range(60):
+        (folder / f"run-{number:04}.jsonl").write_text(f"{event}\n" * 2)
+    async with open_desk(folder) as desk:
+        await counted(desk)
+        await desk.until(lambda: not desk.shelf.counting.reading)
+        known = len(desk.shelf.counting.facts)
+        assert known < 60
+        await desk.press("o")
+        await desk.sees(f"SESSIONS 60 · sorted by events, most first, of {known} counted")
+
+
+async def test_the_title_of_a_session_stands_in_the_header_of_the_workbench(open_desk, tmp_path):
+    title = "Repair the brakes of the red bicycle"
+    path = tmp_path / "titled.json"
+    events = [{"kind": "tool_call", "tool": "Bash", "input": {"command": "ls"}}] * 3
+    path.write_text(json.dumps({"title": title, "events": events}))
+    async with open_desk(path) as desk:
+        await desk.sees("3 events")
+        assert f"titled.json · {title} · " in desk.lines[0]
+        await desk.pilot.resize_terminal(60, 24)
+        await desk.until(lambda: title not in desk.lines[0])
+        assert "titled.json" in desk.lines[0]
+        assert "3 events" in desk.lines[0]
+        assert "offline rules" in desk.lines[0]
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (50, 16)])
@@ -125,23 +197,23 @@ async def test_the_sort_goes_round_and_says_by_what(open_desk, three):
         os.utime(path, (1_700_000_000 - age * 90_000,) * 2)
     async with open_desk(*three) as desk:
         await counted(desk)
-        assert "sorted by bytes" in desk.text
+        assert "sorted by file size, largest first" in desk.text
         await desk.press("o")
-        await desk.sees("sorted by newest")
-        assert names(desk) == ["middle.jsonl", "short.jsonl", "long.jsonl"]
-        await desk.pilot.click("#button-next-order")
-        await desk.sees("sorted by events")
+        await desk.sees("sorted by events, most first")
         assert names(desk) == ["long.jsonl", "middle.jsonl", "short.jsonl"]
+        await desk.pilot.click("#button-next-order")
+        await desk.sees("sorted by age, newest first")
+        assert names(desk) == ["middle.jsonl", "short.jsonl", "long.jsonl"]
         await desk.press("A", "r")
         await desk.until(lambda: len(desk.shelf.lasts) == 3)
         await desk.press("o")
-        await desk.sees("sorted by lowest score")
+        await desk.sees("sorted by score, lowest first")
         assert names(desk) == ["short.jsonl", "long.jsonl", "middle.jsonl"]
         await desk.press("o")
         await desk.sees("sorted by title")
         assert names(desk) == ["long.jsonl", "middle.jsonl", "short.jsonl"]
         await desk.press("o")
-        await desk.sees("sorted by bytes")
+        await desk.sees("sorted by file size, largest first")
 
 
 async def test_typing_filters_by_words_of_path_title_and_format(open_desk, three, tmp_path):
@@ -362,7 +434,11 @@ async def test_why_a_session_failed_is_short_in_its_row_and_whole_under_the_curs
 
         await desk.until(uncovered)
         said = " ".join("".join(desk.lines[status.region.y : status.region.bottom]).split())
-        for words in ("no credential for claude-haiku-5-5", "ANTHROPIC_AUTH_TOKEN", "`--model off"):
+        for words in (
+            "no credential for claude-haiku-5-5",
+            "ANTHROPIC_AUTH_TOKEN",
+            "choose offline (enter, then m)",
+        ):
             assert words in said
         assert "3 selected" in desk.text
         await desk.press("slash")
@@ -497,7 +573,7 @@ async def test_a_new_look_finds_new_files_and_keeps_what_is_selected(
         assert names(desk)[:2] == ["middle.jsonl", "new.jsonl"]
         assert selected(desk) == [True, False, False, False]
         await counted(desk)
-        assert desk.row("middle.jsonl").split()[-1] == "70"
+        assert desk.row("middle.jsonl").split()[-2] == "70"
 
 
 def conversation(name: str) -> dict[str, object]:

@@ -187,7 +187,7 @@ async def test_the_size_of_a_session_is_that_with_its_subagents(open_desk, tmp_p
         await desk.press("A")
         await desk.until(lambda: f"2 selected · {whole / 1000:.0f} kB" in desk.text)
         await desk.press("A", *"ooooo")
-        await desk.sees("sorted by bytes")
+        await desk.sees("sorted by file size, largest first")
         assert kilobytes in desk.rows("sessions")[0]
 
 

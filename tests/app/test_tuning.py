@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from textwrap import dedent
 
 import pytest
@@ -305,9 +304,9 @@ async def test_a_model_without_a_credential_is_said_by_the_run_and_nothing_is_as
         await ready(desk)
         await desk.press("m", "down", "enter")
         await desk.until(lambda: desk.bench.judge.model == "claude-haiku-5-5")
-        assert "ANTHROPIC_API_KEY" not in desk.text
+        await desk.sees("ANTHROPIC_API_KEY is not set: m chooses another model")
         await desk.press("r")
-        await desk.sees("ANTHROPIC_API_KEY")
+        await desk.sees("set ANTHROPIC_API_KEY")
         assert not desk.bench.running
         assert all("○ to ask" in row for row in desk.rows("chunks"))
 
@@ -333,7 +332,8 @@ async def test_models_of_the_environment_and_of_profiles_are_offered(
         for words in ("from-the-environment", "local", "claude-opus-9 at http://127.0.0.1:9"):
             await desk.sees(words)
         await desk.press(*"local", "enter")
-        await desk.until(lambda: made == ["local"])
+        await desk.until(lambda: desk.bench.judge.model == "local")
+        assert made.count("local") == 1
 
 
 async def test_neither_model_nor_rubric_is_chosen_during_a_run(open_desk, write_session):
@@ -504,14 +504,3 @@ async def test_every_action_is_in_the_palette_and_in_the_help(open_desk, write_s
             "On the slider",
         ):
             assert words in listed
-
-
-async def test_the_price_of_every_model_in_sight_is_whole_at_80_columns(open_desk, write_session):
-    async with open_desk(write_session("a.jsonl", 10), size=(80, 24)) as desk:
-        await desk.until(lambda: desk.rows("chunks"))
-        await desk.press("m")
-        await desk.sees("price for a million tokens in and out")
-        choices = desk.app.screen.query_one("#choices")
-        drawn = [choices.render_line(y).text for y in range(choices.size.height)]
-        assert "no cost" in drawn[0]
-        assert all(re.search(r"\$[\d.]+ in, \$[\d.]+ out", row) for row in drawn[1:]), drawn

@@ -56,11 +56,11 @@ def test_without_a_credential_the_reason_and_the_way_out_are_readable(
     terminal.sees("Judge at this price?")
     terminal.send("\r")
     terminal.sees("✗ failed: no credential")
-    terminal.sees("use `--model offline`")
+    terminal.sees("choose offline (enter, then m)")
     terminal.send("/")
     terminal.sees("enter goes to the list")
     terminal.send("\r")
-    terminal.sees("use `--model offline`")
+    terminal.sees("choose offline (enter, then m)")
     terminal.send("\x11")
     assert terminal.ended() == 0
 

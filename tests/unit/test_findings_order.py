@@ -12,6 +12,8 @@ from longjudge_tui.workbench.findings_order import (
     Heading,
     ShownFinding,
     arrange,
+    count_filters,
+    filter_after,
 )
 
 CRITERIA = ["destructive_action", "broken_promise"]
@@ -32,7 +34,11 @@ MARKS = {2: Mark.RIGHT, 3: Mark.WRONG}
 
 
 def rows(only=FindingFilter.ALL, order=FindingOrder.PART):
-    return arrange(FOUND, lambda each: MARKS.get(each.part), CRITERIA, only=only, order=order)
+    return arrange(marked(FOUND), CRITERIA, only=only, order=order)
+
+
+def marked(findings):
+    return [ShownFinding(each, MARKS.get(each.part)) for each in findings]
 
 
 def parts(found):
@@ -52,6 +58,20 @@ def parts(found):
 )
 def test_each_filter_lets_its_own_through(only, shown):
     assert parts(rows(only)) == shown
+    assert count_filters(marked(FOUND))[only] == len(shown)
+
+
+def test_filters_that_hold_nothing_are_passed_over():
+    counts = count_filters(marked([finding(1), finding(4)]))
+    assert filter_after(FindingFilter.ALL, counts) is FindingFilter.VERIFIED
+    assert filter_after(FindingFilter.VERIFIED, counts) is FindingFilter.NOT_MARKED
+    assert filter_after(FindingFilter.NOT_MARKED, counts) is FindingFilter.ALL
+
+
+def test_a_filter_can_be_taken_away_when_nothing_is_there_any_more():
+    nothing = count_filters([])
+    assert filter_after(FindingFilter.MARKED_WRONG, nothing) is FindingFilter.ALL
+    assert filter_after(FindingFilter.ALL, nothing) is None
 
 
 def test_by_criterion_in_the_order_of_the_rubric_with_counts():

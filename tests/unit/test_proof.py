@@ -9,7 +9,17 @@ from dataclasses import replace
 import pytest
 
 from longjudge.marks import Mark
-from longjudge.proof import Excerpt, Opinion, Proof, Source, as_json, as_markdown, excerpt
+from longjudge.proof import (
+    Excerpt,
+    Neighbour,
+    Opinion,
+    Proof,
+    Relation,
+    Source,
+    as_json,
+    as_markdown,
+    excerpt,
+)
 from longjudge.result import ResultFinding
 
 SOURCE = Source(
@@ -98,19 +108,27 @@ def test_no_text_breaks_out_of_its_fence_or_span(evil):
     finding = replace(FINDING, note=evil, quote=evil, criterion=evil)
     opinion = replace(OPINION, finding=finding, label=evil, question=evil, model=evil, rubric=evil)
     source = replace(SOURCE, path=evil, file=evil, id=evil, thread=evil, header=evil)
-    text = as_markdown(Proof(source, Excerpt(evil, 0, len(evil)), opinion))
+    around = tuple(
+        Neighbour(7, relation, evil, 8, len(evil) + cut, evil)
+        for relation in Relation
+        for cut in (0, 1)
+    )
+    text = as_markdown(Proof(source, Excerpt(evil, 0, len(evil)), opinion, around))
     assert not ACTS.search(text)
     text.encode("utf-8")
     rest = outside_of_code(text)
     assert re.fullmatch(r"[\w\s#:.,()-]*", rest), rest
-    assert rest.count("#") == 2, rest
+    assert rest.count("#") == 2 + 3, rest
 
 
 @pytest.mark.parametrize("evil", HOSTILE)
 def test_json_is_clean_and_parses(evil):
     finding = replace(FINDING, note=evil, quote=evil)
     proof = Proof(
-        replace(SOURCE, title=evil), Excerpt(evil, 0, 1), replace(OPINION, finding=finding)
+        replace(SOURCE, title=evil),
+        Excerpt(evil, 0, 1),
+        replace(OPINION, finding=finding),
+        (Neighbour(7, Relation.BEFORE, evil, 8, len(evil), evil),),
     )
     text = as_json(proof)
     text.encode("utf-8")
@@ -134,6 +152,32 @@ def test_json_is_the_finding_of_the_results_with_its_source():
     assert fields["line"] == 149
     assert fields["rubric"] == {"name": "chunks", "version": "9f2c1a7b"}
     assert fields["context"] == {"text": CONTEXT.text, "start": 0, "chars": 39}
+
+
+def test_the_events_around_it_go_out_with_what_they_are_to_it():
+    around = (
+        Neighbour(20, Relation.CALL, "tool_call Bash", 21, 9, "git fetch"),
+        Neighbour(147, Relation.BEFORE, "user_message", 148, 5_300, "x" * 1_000),
+        Neighbour(149, Relation.RESULT, "tool_result Bash", None, 2, "ok"),
+        Neighbour(150, Relation.AFTER, "assistant_message", 151, 900_000, None),
+        Neighbour(151, Relation.AFTER, "assistant_message", 152, 0, ""),
+    )
+    text = as_markdown(replace(PROOF, neighbours=around))
+    for words in (
+        "### Around it",
+        "Event 20, `tool_call Bash`, the call that it answers, line 21:\n\n```text\ngit fetch\n```",
+        "Event 147, `user_message`, before it, line 148, cut, the first 1,000 of 5,300 characters:",
+        "Event 149, `tool_result Bash`, the result of it:\n\n```text\nok\n```",
+        "Event 150, `assistant_message`, after it, line 151, not read, 900,000 characters",
+        "Event 151, `assistant_message`, after it, line 152, no text",
+    ):
+        assert words in text
+    fields = json.loads(as_json(replace(PROOF, neighbours=around)))["neighbours"]
+    assert [each["cut"] for each in fields] == [False, True, False, True, False]
+    assert [each["relation"] for each in fields[:3]] == ["call", "before", "result"]
+    assert fields[0]["text"] == "git fetch"
+    assert fields[3]["text"] is None
+    assert "Around it" not in as_markdown(PROOF)
 
 
 def test_an_event_without_finding_says_nothing_of_judging():

@@ -36,7 +36,7 @@ MAX_ENCODED = 75_000
 MAX_NAMES = 1_000
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
-TMUX_HINT = "tmux passes it on only with `set-clipboard on` or `allow-passthrough on`"
+TMUX_HINT = "tmux needs `set-clipboard on` or `allow-passthrough on`"
 
 
 class Local(Enum):
@@ -68,10 +68,7 @@ class Clipboard:
         why = "" if local is Local.NONE else f"; this computer's clipboard: {local.value}"
         if sent:
             other = f"; {otherwise}" if otherwise else ""
-            return (
-                f"sent {chars} to the terminal (OSC 52); whether it took them, it does not say"
-                f"{self._hint()}{other}{why}"
-            )
+            return f"sent {chars} to the terminal (OSC 52), unconfirmed{self._hint()}{other}{why}"
         try:
             path = await asyncio.to_thread(_keep_privately, text)
         except OSError as error:

@@ -113,7 +113,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mark_wrong", ("w",), "w", "Mark the finding wrong; again: no mark", "Wrong", "wrong"),
     Command("copy", ("y",), "y", "Copy the finding, or the event, as Markdown", "Copy", "copy"),
     Command("copy_json", ("Y",), "Y", "Copy it as JSON"),
-    Command("save", ("S",), "S", "Save it as Markdown to a file"),
+    Command("save", ("S",), "S", "Save it as Markdown in the folder longjudge was started in"),
     Command("context", ("z",), "z", "The event with its neighbours; again: alone", "", "context"),
     Command("raw_record", ("i",), "i", "The record as it is in the file; again: back", "", "raw"),
     Command("next_session", ("n",), "n", "Next session", "Next"),

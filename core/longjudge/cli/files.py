@@ -102,7 +102,7 @@ class Reading:
 
 
 def session_files(paths: Sequence[str], command: str) -> list[SessionFile]:
-    """The files behind the paths, longest first.
+    """The files behind the paths, largest first.
 
     Raises:
         UsageError: no path was given.

@@ -95,7 +95,7 @@ def _check_for_a_mistyped_command(word: str) -> None:
 @options.json_output
 @options.one_session
 def _sessions(paths: tuple[str, ...], as_json: bool, wanted: str | None) -> int:
-    """List sessions, longest first: one row (or JSON line) each."""
+    """List sessions, largest file first: one row (or JSON line) each."""
     from longjudge.cli.sessions import list_sessions
 
     return list_sessions(paths, as_json=as_json, wanted=wanted)

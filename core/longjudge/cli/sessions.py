@@ -1,4 +1,4 @@
-"""`longjudge sessions`: one row per session, longest first."""
+"""`longjudge sessions`: one row per session, largest file first."""
 
 from __future__ import annotations
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from longjudge.config import Configuration
 from longjudge.errors import LongjudgeError, SeveralSessionsError, UsageError
 from longjudge.estimate import Estimator
-from longjudge.judges.make import make_judge
+from longjudge.judges.make import make_judge, missing_credential
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
+from longjudge_tui.bench.costs import ModelCosts
 from longjudge_tui.bench.opening import Opening
 from longjudge_tui.bench.stock import Stock
 from longjudge_tui.bench.texts import Texts
@@ -22,7 +23,7 @@ from longjudge_tui.bench.trials import Trials
 from longjudge_tui.bench.tuning import Tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
@@ -93,8 +94,11 @@ class Bench(Trials):
             changed=self._stock_changed,
             notice=lambda words: self.notices.append(words),
         )
+        self._asked_for_key: Judge | None = None
+        self._missing_key = ""
         self.on_first_session: Callable[[], None] | None = None
         self.on_stock_changed: Callable[[], None] = lambda: None
+        self.on_opened: Callable[[], None] = lambda: None
 
     @property
     def files(self) -> list[SessionFile]:
@@ -151,6 +155,23 @@ class Bench(Trials):
         return self.tuning.rubric
 
     @property
+    def missing_key(self) -> str:
+        """What is missing to ask the model, in a few words; empty where nothing is.
+
+        The environment and the disk are looked at once per model and run, and not on every frame.
+        """
+        judge = self.judge
+        if self._asked_for_key is not judge:
+            self._asked_for_key, self._missing_key = judge, ""
+            if judge.judges_meaning:
+                name = self.tuning.model_name
+                self._missing_key = missing_credential(name, self.config) or ""
+        return self._missing_key
+
+    def _look_for_key(self) -> None:
+        self._asked_for_key = None
+
+    @property
     def records(self) -> Records | None:
         """What is known about the chunks: by the judgment, before one by the store."""
         return self.run or self.preview
@@ -166,6 +187,12 @@ class Bench(Trials):
         if self.session is None or self.rubric.skip is not Skip.NO_TOOL_CALL:
             return True
         return bool(self.tool_calls)
+
+    def costs(self, names: Sequence[str]) -> ModelCosts | None:
+        """What the session would cost by other models; None before there is one."""
+        if self.outlook is None:
+            return None
+        return ModelCosts(self.tuning, self.outlook, self._stock.keys, names)
 
     def is_kept(self, position: int) -> bool:
         """Whether the store holds the verdict of a chunk of the plan."""
@@ -217,6 +244,7 @@ class Bench(Trials):
         self.tuning.measured(opened.session, opened.estimator)
         self.texts = Texts(opened.session)
         self._replan()
+        self.on_opened()
 
     def _say(self, problem: str) -> None:
         """A problem that stays on the screen, and is said once more."""
@@ -232,7 +260,7 @@ class Bench(Trials):
             self.run.set_concurrency(calls)
 
     def _replan(self) -> None:
-        self.run, self.problem = None, ""
+        self.run, self.problem, self.remark = None, "", ""
         if self.session is not None:
             self.outlook = self.tuning.outlook(self.session, self._stock.keys)
             self.generation += 1

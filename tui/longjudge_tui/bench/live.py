@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.errors import CredentialError
 from longjudge.judges.offline import offline_caveat
+from longjudge.prices import OFFLINE_MODEL
 from longjudge.sessions.model import Severity
+from longjudge.settings import in_seconds
+from longjudge_tui.commands import command
 from longjudge_tui.wording import clock, dollars, fault, line, plural, size
 
 if TYPE_CHECKING:
+    from longjudge.errors import LongjudgeError
     from longjudge.estimate import Totals
     from longjudge.result import Result
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.preview import Preview
     from longjudge_tui.bench.run import Figures
 
+TITLE_CHARS = 40
+"""How much of a session's title the header has at least, or nothing of it."""
+
+OFFLINE_ON_THE_COMMAND_LINE = ", or use `--model offline`"
+
 
 def header_variants(bench: Bench) -> list[str]:
-    """File, format, counts and size, longest first; while one is read, how far it is."""
+    """File, title, format, counts and size, longest first; while one is read, how far it is."""
     if bench.loading is not None:
         reading = bench.loading
         done = f"{size(reading.done)} of {size(reading.total)}"
@@ -40,9 +50,19 @@ def header_variants(bench: Bench) -> list[str]:
     where: list[str] = []
     if len(bench.files) > 1 and file in bench.files:
         where = [f"session {bench.files.index(file) + 1}/{len(bench.files)}"]
-    full = [name, line(session.format, 30), *counts, *warning, *where]
-    shorter = [name, line(session.format, 30), *counts[:2], *warning, *where]
+    rest = [line(session.format, 30), *counts, *warning, *where]
+    full, shorter = [name, *rest], [name, rest[0], *counts[:2], *warning, *where]
+    titled: list[str] = []
+    if session.title not in ("", file.path.name, file.path.stem):
+        title, cut = line(session.title, 100), line(session.title, TITLE_CHARS)
+        titled = [
+            " · ".join([name, title, *rest]),
+            " · ".join([name, cut, *rest]),
+            " · ".join([name, cut, *shorter[1:]]),
+            " · ".join([name, cut, counts[0], *warning, *where]),
+        ]
     return [
+        *titled,
         " ".join(["longjudge ─", " · ".join(full)]),
         " · ".join(full),
         " · ".join(shorter),
@@ -60,34 +80,72 @@ def live_line(bench: Bench) -> list[str]:
     if run is None:
         if bench.outlook is None:
             return [label]
-        plan = _before_a_run(bench.outlook.totals, bench.preview)
-        return [f"{label} · {plan}", plan]
+        return _before_a_run(label, bench.outlook.totals, bench.preview, bench.missing_key)
     figures = run.figures()
     words = _figures(figures)
     time = clock(figures.seconds)
-    if figures.left is not None:
-        time += f", about {clock(figures.left)} left"
+    if run.result is None:
+        time += " elapsed"
+    left = "" if figures.left is None else f", about {clock(max(1, figures.left))} left"
     return [
-        " · ".join([label, *words, time]),
-        " · ".join([*words, time]),
+        " · ".join([label, *words, time + left]),
+        " · ".join([*words, time + left]),
+        " · ".join([*words[:4], time + left]),
         " · ".join([*words[:4], time]),
-        " · ".join([*words[:4], clock(figures.seconds)]),
         " · ".join(words[:3]),
     ]
 
 
-def _before_a_run(totals: Totals, preview: Preview | None) -> str:
-    """What is known already, and what a run would do."""
+def _before_a_run(
+    label: str, totals: Totals, preview: Preview | None, missing_key: str
+) -> list[str]:
+    """What is known already, and what a run would do; first why none can ask, where that is so."""
+    run = f"{command('run').shown} runs"
+    if missing_key and totals.to_ask:
+        plan = _known(totals, preview)
+        another = _another_model()
+        return [
+            f"{line(missing_key, 60)}: {another} · {plan}",
+            f"no key: {another} · {plan}",
+            f"no key: {another} · {totals.to_ask} to ask",
+        ]
+    plan = _known(totals, preview, run if totals.to_ask else f"{command('run').shown} asks nothing")
+    return [f"{label} · {plan}", plan]
+
+
+def _known(totals: Totals, preview: Preview | None, *then: str) -> str:
     equal = f" ({totals.equal} equal to another)" if totals.equal else ""
     if not totals.kept:
         plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask{equal}"
-        return f"not judged yet · {plan} · r runs"
+        return " · ".join(["not judged yet", plan, *then])
     kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
         found = plural(len(preview.findings()), "finding")
-    run = f"{totals.to_ask} to ask · r runs" if totals.to_ask else "r asks nothing"
-    return f"{kept} · {found} · {run}"
+    to_ask = [f"{totals.to_ask} to ask"] if totals.to_ask else []
+    return " · ".join([kept, found, *to_ask, *then])
+
+
+def _another_model() -> str:
+    return f"{command('choose_model').shown} chooses another model, such as {OFFLINE_MODEL}"
+
+
+def in_the_app(error: LongjudgeError) -> str:
+    """An error as it is said where keys are pressed: the way out first, since lines are cut."""
+    words = str(error)
+    if isinstance(error, CredentialError):
+        return f"{_another_model()}: {words.removesuffix(OFFLINE_ON_THE_COMMAND_LINE)}"
+    return words
+
+
+def in_the_library(error: LongjudgeError) -> str:
+    """The same where the model is not chosen, but in a session that is opened."""
+    words = str(error)
+    if isinstance(error, CredentialError):
+        keys = f"{command('open').shown}, then {command('choose_model').shown}"
+        instead = f", or choose {OFFLINE_MODEL} ({keys})"
+        return words.removesuffix(OFFLINE_ON_THE_COMMAND_LINE) + instead
+    return words
 
 
 def _figures(figures: Figures) -> list[str]:
@@ -103,32 +161,53 @@ def _figures(figures: Figures) -> list[str]:
     ]
 
 
-def status_line(bench: Bench) -> list[str]:
-    """What is going on, or how it ended; that nothing is kept comes before everything."""
+def status_line(bench: Bench, typing: str = "") -> list[str]:
+    """What is going on, or how it ended; that nothing is kept comes before everything.
+
+    `typing` is what is being typed into a field.
+    """
     words: list[str] = []
+    go_on: list[str] = []
     if bench.store_error:
         words.append(f"NOTHING IS KEPT: {line(bench.store_error)}")
     if caveat := offline_caveat(bench.judge, bench.rubric):
         words.append(f"! {caveat}")
     run = bench.run
+    if typing:
+        words.append(f"type {typing} · enter takes it · esc leaves it")
+    if bench.remark:
+        words.append(bench.remark)
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:
         words += _ending(run.result, bench.session.name if bench.session else "")
+        go_on = [] if typing else _go_on(bench, run.result)
     elif bench.stopping and run is not None:
         words.append(f"stopping ({run.stop_cause or 'cancel'})…")
     elif bench.running:
-        words.append("judging…")
+        limit = f", limit {in_seconds(run.settings.time_limit)} s" if run is not None else ""
+        words.append(f"judging{limit}…")
     elif bench.loading is not None:
         words.append("reading the session…")
-    else:
+    elif not typing:
         words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
-    text = " · ".join(words)
+    text = " · ".join([*words, *go_on])
     variants = [f"{line(bench.judge.label, 40)} · {text}", text]
     if bench.store_error:
         # How it ended has its place beside the reason, however long that is.
-        variants.append(" · ".join([f"NOTHING IS KEPT: {line(bench.store_error, 40)}", *words[1:]]))
+        nothing_kept = f"NOTHING IS KEPT: {line(bench.store_error, 40)}"
+        variants.append(" · ".join([nothing_kept, *go_on, *words[1:]]))
+    elif go_on:
+        # Where the line is cut, what to do is not what is lost.
+        variants.append(" · ".join([*go_on, *words]))
     return variants
+
+
+def _go_on(bench: Bench, result: Result) -> list[str]:
+    """The key that asks what is missing, where that is something that can be asked."""
+    if not result.unjudged_chunks or result.error:
+        return []
+    return [f"{command('run').shown} {'asks again' if bench.store_error else 'goes on'}"]
 
 
 def _ending(result: Result, session: str) -> list[str]:

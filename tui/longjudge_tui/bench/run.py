@@ -92,6 +92,11 @@ class Run(Records):
                 self._changed(place)
 
     @property
+    def asks_all(self) -> bool:
+        """Whether it asks whatever is not kept, and not only what it was begun for."""
+        return self._only is None
+
+    @property
     def stopping(self) -> bool:
         """Whether a limit or a cancel has begun to end it."""
         return self._judgment.stopping
@@ -178,7 +183,8 @@ class Run(Records):
         else:
             seconds = time.monotonic() - self._started
             score = score_of(JudgmentStatus.PARTIAL, judged, flagged)
-            left = self._left(seconds, chunks - judged - self._tally[ChunkState.GAP])
+            to_end = chunks - judged - self._tally[ChunkState.GAP]
+            left = None if self.stopping else self._left(seconds, to_end)
         return Figures(
             findings=found,
             score=score,

@@ -7,7 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
+from longjudge.settings import in_seconds
+from longjudge.states import JudgmentStatus
+from longjudge_tui.bench.live import in_the_app
 from longjudge_tui.bench.run import Run
+from longjudge_tui.commands import command
 from longjudge_tui.wording import fault
 
 if TYPE_CHECKING:
@@ -32,17 +36,20 @@ class Wanted:
     """A judgment that is to begin.
 
     `only` are the chunks it asks about, `before` is the run whose other records it takes over.
+    One that is `short` has a limit that is to cut it off.
     """
 
     settings: Settings
     only: frozenset[int] | None = None
     before: Run | None = None
+    short: bool = False
 
 
 class Trials:
     """The part of the bench that judges; what it judges, and by what, is the bench's own.
 
-    `refusal` says why no judgment may begin now, and nothing where one may.
+    `refusal` says why no judgment may begin now, and nothing where one may. `remark` is what there
+    is to say about the last run beside its result, for as long as the result stands.
     """
 
     session: Session | None
@@ -55,6 +62,7 @@ class Trials:
 
     def __init__(self) -> None:
         self.run: Run | None = None
+        self.remark = ""
         self.refusal: Callable[[], str] = lambda: ""
         self._run_task: asyncio.Task[None] | None = None
         self._next: Wanted | None = None
@@ -102,6 +110,10 @@ class Trials:
         """Show what is kept."""
         raise NotImplementedError
 
+    def _look_for_key(self) -> None:
+        """Find out again whether the model can be asked."""
+        raise NotImplementedError
+
     @property
     def running(self) -> bool:
         """Whether a judgment is in flight or about to be, its end included."""
@@ -125,11 +137,14 @@ class Trials:
         elif self.applies and not self.outlook.totals.to_ask:
             nothing = "every chunk is kept, so nothing is asked"
             if time_limit is not None:
-                self.notices.append(f"{nothing} and nothing can time out; try another chunk size")
+                sizes = " ".join(command(each).bar_key for each in ("smaller", "larger"))
+                another = f"another chunk size ({sizes}) asks anew"
+                self._remark(f"{nothing} and nothing can time out: {another}")
                 return
             self.notices.append(nothing)
         limit = self.settings.time_limit if time_limit is None else time_limit
-        self._begin(Wanted(replace(self.settings, time_limit=limit)))
+        settings = replace(self.settings, time_limit=limit)
+        self._begin(Wanted(settings, short=time_limit is not None))
 
     def ask_again(self, position: int) -> None:
         """Ask about one gap again, in the judgment in flight or in one of its own."""
@@ -146,6 +161,7 @@ class Trials:
             self.notices.append(why_not)
             return
         self._next = wanted
+        self._look_for_key()
         self._stock.marking.read_again()
         if self._run_task is None or self._run_task.done():
             self._run_task = asyncio.create_task(self._judge_on())
@@ -179,12 +195,12 @@ class Trials:
         )
         if earlier is not None:
             run.take_over(earlier, self.is_kept)
-        self.run, self.problem = run, ""
+        self.run, self.problem, self.remark = run, "", ""
         self.generation += 1
         try:
             await run.judge()
         except LongjudgeError as error:
-            self._say(str(error))
+            self._say(in_the_app(error))
             self.run = wanted.before
             self.generation += 1
         finally:
@@ -194,6 +210,13 @@ class Trials:
             self._begin_preview()
         elif self.run is run and run.result is not None and run.result.error:
             self.notices.append(fault(run.result.error, session.name))
+        elif wanted.short and (no_timeout := _no_timeout(run)):
+            self._remark(no_timeout)
+
+    def _remark(self, words: str) -> None:
+        """Say something at once, and as long as the result stands."""
+        self.remark = words
+        self.notices.append(words)
 
     def cancel(self) -> None:
         """End the judgment in flight; safe to call again."""
@@ -230,3 +253,17 @@ class Trials:
         if self._judging and self.run is not None:
             self.run.cancel()
         return set() if self._run_task is None else {self._run_task}
+
+
+def _no_timeout(run: Run) -> str:
+    """Why a run that was to be cut off was not; empty where it was, or did not get so far."""
+    result, limit = run.result, in_seconds(run.settings.time_limit)
+    if result is None or result.status not in (JudgmentStatus.COMPLETE, JudgmentStatus.PARTIAL):
+        return ""
+    smaller = command("smaller").bar_key
+    instead = f"nothing timed out: try smaller chunks ({smaller}) or a longer session"
+    if run.stop_cause is None:
+        return f"done within {limit} s, {instead}"
+    if run.stop_cause != "limit":
+        return ""
+    return f"the answers on their way at {limit} s still came, {instead}"

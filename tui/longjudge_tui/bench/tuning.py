@@ -147,19 +147,30 @@ class Tuning:
         """
         self.settings = replace(self.settings, time_limit=seconds)
 
+    def judge_of(self, name: str) -> Judge:
+        """The judge behind a model's name, made once; a thread may ask as well.
+
+        Nothing is connected to, and no credential is looked for.
+
+        Raises:
+            LongjudgeError: no such judge.
+        """
+        judge = self._judges.get(name)
+        if judge is None:
+            judge = self._make_judge(name)
+            self._made.append(judge)
+            self._judges[name] = judge
+        return judge
+
     def use_model(self, name: str) -> None:
-        """Ask another model; nothing is connected to, and no credential is looked for.
+        """Ask another model.
 
         Raises:
             LongjudgeError: no such judge, it cannot answer the rubric, or not now.
         """
         self._refuse()
-        judge = self._judges.get(name)
-        if judge is None:
-            judge = self._make_judge(name)
-            self._made.append(judge)
+        judge = self.judge_of(name)
         judge.check_rubric(self.rubric)
-        self._judges[name] = judge
         self.model_name = name
         self._use(judge, self.rubric)
 

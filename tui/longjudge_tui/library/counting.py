@@ -31,8 +31,8 @@ _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 class Facts:
     """What is known about one session; with a `fault`, why nothing is.
 
-    `bytes` is its size with the files of its subagents, `folder` where the agent worked, empty
-    where the file does not say.
+    `tokens` is an estimate, `bytes` is its size with the files of its subagents, `folder` where the
+    agent worked, empty where the file does not say.
     """
 
     format: str = ""
@@ -41,6 +41,7 @@ class Facts:
     events: int = 0
     tool_calls: int = 0
     threads: int = 0
+    tokens: int = 0
     skipped_lines: int = 0
     bytes: int = 0
     folder: str = ""
@@ -187,6 +188,7 @@ def facts_of(session: Session, folder: str = "") -> Facts:
         events=len(index),
         tool_calls=index.tool_calls,
         threads=len(index.threads),
+        tokens=sum(index.tokens),
         skipped_lines=session.skipped_lines,
         bytes=session.bytes,
         folder=folder,

@@ -17,6 +17,7 @@ from longjudge.errors import (
     SeveralSessionsError,
 )
 from longjudge.text import clean_line
+from longjudge_tui.bench.live import in_the_library
 from longjudge_tui.bench.run import Run
 from longjudge_tui.library.last import Last
 from longjudge_tui.library.pricing import Price
@@ -273,16 +274,17 @@ class Queue:
         self.states.pop(file, None)
         totals = outlook.again(self._kept).totals
         price = Price.of(totals, applies=terms.applies(session))
-        last = Last.of_result(run.result)
+        last = Last.of_result(run.result, map(run.mark_key, run.result.findings))
         self._ended(Ended(file, terms, last, price, order.together, loaded.leans))
         if run.fatal_error is not None:
             self._stop_for(run.fatal_error)
 
     def _failed(self, file: SessionFile, error: LongjudgeError, *, say: bool) -> None:
-        words = clean_line(fault(str(error), clean_line(str(file.path))), 400)
+        said = in_the_library(error)
+        words = clean_line(fault(said, clean_line(str(file.path))), 400)
         self.states[file] = State(Stage.FAILED, fault=words)
         if say:
-            self._notices.append(clean_line(str(error), 1000))
+            self._notices.append(clean_line(said, 1000))
 
     def _stop_for(self, error: str) -> None:
         """The endpoint answers nobody: the sessions that wait say so."""

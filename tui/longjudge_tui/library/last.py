@@ -1,30 +1,48 @@
-"""The newest result of a session, as its row shows it."""
+"""The newest result of a session, as its row shows it, and what it was judged by."""
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from longjudge.sessions.values import is_object
+from longjudge.sessions.values import is_array, is_object
 from longjudge.states import JudgmentStatus
+from longjudge_tui.bench.sizes import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from longjudge.result import Result
     from longjudge.sessions import SessionFile
     from longjudge.store import PastJudgment
+    from longjudge_tui.bench.marking import MarkKey
     from longjudge_tui.library.counting import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """What a session was judged by, or would be: by this alone the same verdicts are found."""
+
+    size: int
+    unit: Unit
+    model: str
+    rubric: str
+    version: str
+
+    def same_size(self, other: By) -> bool:
+        """Whether both cut a session at the same places."""
+        return (self.size, self.unit) == (other.size, other.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class Last:
     """How the newest judgment of a session ended; `created` is in seconds since 1970.
 
-    `size` is its chunk size in words, under which alone the same verdicts are found again.
+    `by` is None where nobody noted it. `marked_by` is what marks on its findings go by, and
+    `before` is the newest complete judgment where this one is not complete itself.
     """
 
     status: str
@@ -34,11 +52,14 @@ class Last:
     findings: int
     created: float
     error: str = ""
-    size: str = ""
+    by: By | None = None
+    marked_by: tuple[MarkKey, ...] = field(default=(), compare=False, repr=False)
+    before: Last | None = None
 
     @classmethod
-    def of_result(cls, result: Result) -> Last:
+    def of_result(cls, result: Result, marked_by: Iterable[MarkKey]) -> Last:
         """The result of a judgment that has just ended."""
+        name, version = result.rubric.get("name", ""), result.rubric.get("version", "")
         return cls(
             result.status.value,
             result.score,
@@ -47,22 +68,24 @@ class Last:
             len(result.findings),
             time.time(),
             result.error or "",
-            _size(result.settings),
+            _by(result.settings, result.model, name, version),
+            tuple(marked_by),
         )
 
     @classmethod
     def of_past(cls, past: PastJudgment) -> Last:
         """A judgment that the store recorded."""
         result = past.result
-        score, findings = result.get("score"), result.get("findings")
+        score, findings = result.get("score"), _objects(result.get("findings"))
         return cls(
             past.status,
             float(score) if isinstance(score, int | float) else None,
             _count(result.get("judged_chunks")),
             _count(result.get("chunks")),
-            len(cast("list[object]", findings)) if isinstance(findings, list) else 0,
+            len(findings),
             past.created,
-            size=_size(result.get("settings")),
+            by=_by(result.get("settings"), past.model, past.rubric, past.rubric_version),
+            marked_by=tuple(_mark_keys(findings, past.digests)),
         )
 
     @property
@@ -70,16 +93,43 @@ class Last:
         """Whether the rubric applied."""
         return self.status != JudgmentStatus.NOT_APPLICABLE
 
+    @property
+    def complete(self) -> bool:
+        """Whether every chunk was judged."""
+        return self.status == JudgmentStatus.COMPLETE
 
-def _size(settings: object) -> str:
-    """The chunk size of a result's settings, short: `30k chars`."""
-    if not is_object(settings):
-        return ""
-    for key, unit in (("chunk_tokens", "tokens"), ("chunk_chars", "chars")):
-        size = settings.get(key)
-        if isinstance(size, int):
-            return f"{size / 1000:g}k {unit}" if size >= 1000 else f"{size} {unit}"
-    return ""
+    def after(self, earlier: Last | None) -> Last:
+        """The same, with the complete one among those before it."""
+        if earlier is None or self.complete or not self.applies:
+            return self
+        whole = earlier if earlier.complete else earlier.before
+        known = [each for each in (self.before, whole) if each is not None]
+        return replace(self, before=max(known, key=lambda each: each.created, default=None))
+
+
+def _by(settings: object, model: str, rubric: str, version: str) -> By | None:
+    """What a result's settings and its row say."""
+    if is_object(settings):
+        for key, unit in (("chunk_tokens", Unit.TOKENS), ("chunk_chars", Unit.CHARACTERS)):
+            size = settings.get(key)
+            if isinstance(size, int):
+                return By(size, unit, model, rubric, version)
+    return None
+
+
+def _objects(value: object) -> list[object]:
+    return value if is_array(value) else []
+
+
+def _mark_keys(findings: Sequence[object], digests: Sequence[str]) -> Iterator[MarkKey]:
+    """What a mark on each finding goes by, where that was noted."""
+    for finding, digest in zip(findings, digests, strict=False):
+        criterion = finding.get("criterion") if is_object(finding) else None
+        if digest and isinstance(criterion, str):
+            try:
+                yield bytes.fromhex(digest), criterion
+            except ValueError:
+                continue
 
 
 def _count(value: object) -> int:
@@ -87,7 +137,7 @@ def _count(value: object) -> int:
 
 
 class PastResults:
-    """The newest results by real path and session id."""
+    """The newest results by real path and session id, with the complete ones before them."""
 
     def __init__(self, past: Iterable[PastJudgment]) -> None:
         self._by_path: dict[str, dict[str, Last]] = {}
@@ -96,6 +146,25 @@ class PastResults:
                 by_id = self._by_path.setdefault(each.real_path, {})
                 by_id.setdefault(each.session_id, Last.of_past(each))
         self._folders: dict[str, str] = {}
+
+    def unfinished(self, files: Iterable[SessionFile]) -> set[tuple[str, str]]:
+        """Real path and id of each session whose newest result is not complete; for a thread."""
+        paths = self._by_path.keys() & {self._real(file.path) for file in files}
+        return {
+            (path, session_id)
+            for path in paths
+            for session_id, last in self._by_path[path].items()
+            if last.applies and not last.complete
+        }
+
+    def add_before(self, past: PastJudgment) -> bool:
+        """Take a complete judgment that is older than the newest one; False for another one."""
+        earlier, by_id = Last.of_past(past), self._by_path.get(past.real_path, {})
+        last = by_id.get(past.session_id)
+        if last is None or not earlier.complete:
+            return False
+        by_id[past.session_id] = last.after(earlier)
+        return True
 
     def match(
         self, files: Sequence[SessionFile], facts: Mapping[SessionFile, Facts]

@@ -20,13 +20,18 @@ NEVER = 2.0
 
 
 class Order(StrEnum):
-    """What the rows are sorted by."""
+    """What the rows are sorted by, and what comes first."""
 
-    BYTES = "bytes"
-    NEWEST = "newest"
-    EVENTS = "events"
-    RESULT = "lowest score"
+    BYTES = "file size, largest first"
+    EVENTS = "events, most first"
+    NEWEST = "age, newest first"
+    RESULT = "score, lowest first"
     TITLE = "title"
+
+    @property
+    def short(self) -> str:
+        """What the rows are sorted by."""
+        return self.value.partition(",")[0]
 
     @property
     def next(self) -> Order:
@@ -54,9 +59,10 @@ def size_of(files: Iterable[SessionFile], facts: Mapping[SessionFile, Facts]) ->
 
 
 class Listing:
-    """Files, longest first, and the view of them.
+    """Files, largest first, and the view of them.
 
-    `generation` changes with the view, `choices` with what is selected.
+    `generation` changes with the view, `choices` with what is selected. `counted` is how many rows
+    of the view are sorted by their events: of the others none is known.
 
     The view is made when it is looked at. Facts that come in later move no row: the order and the
     filter are taken anew when one of them, or the files, change.
@@ -72,6 +78,7 @@ class Listing:
         self.words = ""
         self.hiding = False
         self.generation = 0
+        self.counted = 0
         self._facts = facts
         self._lasts = lasts
         self._view: list[SessionFile] | None = []
@@ -194,7 +201,7 @@ class Listing:
         return all(word in text for word in words)
 
     def _sort(self, shown: list[SessionFile]) -> None:
-        """Sort what comes longest first; equals stay in that order."""
+        """Sort what comes largest first; equals stay in that order."""
         match self.order:
             case Order.BYTES:
                 facts = self._facts
@@ -206,6 +213,7 @@ class Listing:
                 facts = self._facts
                 known = [file for file in shown if file in facts] if facts else []
                 known.sort(key=lambda file: -facts[file].events)
+                self.counted = len(known)
                 self._first(known, shown)
             case Order.RESULT:
                 lasts = self._lasts()
@@ -226,4 +234,6 @@ class Listing:
 
 
 def _worst_first(last: Last) -> tuple[float, int]:
-    return NEVER if last.score is None else last.score, -last.findings
+    """By what is known best: where the newest judgment has no score, by the complete one before."""
+    known = last.before if last.score is None and last.before is not None else last
+    return NEVER if known.score is None else known.score, -known.findings

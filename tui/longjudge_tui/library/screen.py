@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -161,7 +162,7 @@ class Library(Screen[None]):
         if listing.selected:
             words = sum_words(shelf.sum_selected())
         else:
-            words = row_words(shelf, file) if file is not None else [""]
+            words = row_words(shelf, file, time.time()) if file is not None else [""]
         self.query_one("#library-sum", FittedLine).show(*words)
         self._show_status()
 
@@ -175,8 +176,11 @@ class Library(Screen[None]):
         file = self.sessions.under_cursor
         failed = fault_words(shelf, file) if file is not None and not typing else ""
         if doing or error or not failed:
-            hint = hint_words(shelf.listing.view, shelf.listing.words, typing=typing)
-            status.show(" · ".join([*words, *(doing or [hint])]))
+            listing = shelf.listing
+            hints = hint_words(listing.view, listing.words, listing.order, typing=typing)
+            if doing:
+                hints = (" · ".join(doing),)
+            status.show(*(" · ".join([*words, hint]) for hint in hints))
         else:
             status.show_whole(failed)
         status.set_class(bool(error), "-alarm")
@@ -272,9 +276,10 @@ class Library(Screen[None]):
         self.tick()
 
     def action_next_order(self) -> None:
-        """Sort by the next thing, from the top."""
+        """Sort by the next thing; the cursor stays on its session, or at the top."""
+        lines = self.sessions
+        self._cursor_file = lines.under_cursor if lines.cursor else None
         self.shelf.listing.next_order()
-        self._cursor_file = None
         self.tick()
 
     def action_filter(self) -> None:

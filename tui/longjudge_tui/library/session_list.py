@@ -21,7 +21,7 @@ from longjudge_tui.library.words import (
     state_words,
 )
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import fit, line, size, widest
+from longjudge_tui.wording import fit, line, size, tokens, widest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 CHECK_CELLS = 4
 FORMAT_CELLS, PROJECT_CELLS, COUNT_CELLS, OUTCOME_CELLS = 12, 13, 9, 42
 """The most that a column takes."""
+
+TOKEN_CELLS, TITLE_CELLS = 7, 25
+"""How wide the estimated tokens are, and what they leave to the title at least."""
 
 OUTCOME_TITLES = ("last result, or estimate", "last result")
 AGE_WIDTH, FORMAT_WIDTH, PROJECT_WIDTH = 64, 100, 110
@@ -76,6 +79,7 @@ class LibraryList(LineList):
         super().__init__(id=id)
         self._shelf = shelf
         self._now = time.time()
+        self._standing = shelf.terms.by
         self._painted: dict[int, Hashable] = {}
         self._columns = Columns()
         self._columns_of: tuple[int, int] = (-1, 0)
@@ -95,7 +99,7 @@ class LibraryList(LineList):
 
     def refresh_changed(self) -> None:
         """Draw the rows in sight again that say something else by now."""
-        self._now = time.time()
+        self._now, self._standing = time.time(), self._shelf.terms.by
         facts = {row: self.row_facts(row) for row in self.in_sight}
         changed = [row for row, each in facts.items() if self._painted.get(row) != each]
         self._painted = facts
@@ -149,6 +153,8 @@ class LibraryList(LineList):
             shelf.counting.facts.get(file),
             shelf.state(file),
             shelf.last(file),
+            shelf.results.wrong(file),
+            self._standing,
             shelf.price(file),
             shelf.pricing.is_waiting(file),
             int(self._now // 60),
@@ -156,7 +162,7 @@ class LibraryList(LineList):
         )
 
     def row_cells(self, row: int, width: int) -> Cells:
-        """Box, size, age, format, folder, title, events, and what became of it."""
+        """Box, size, age, format, folder, title, events, tokens, and what became of it."""
         view = self._shelf.listing.view
         if row >= len(view):
             return []
@@ -182,11 +188,21 @@ class LibraryList(LineList):
         outcome = self._outcome(file, width, min(columns.outcome, outcome_cells(width)))
         used += sum(cells for _, _, cells in outcome)
         counts = f"{self._count(file):>{columns.count}}  " if width >= AGE_WIDTH else ""
+        if self._tokens_fit(width):
+            about = f"~{tokens(facts.tokens)}" if facts is not None else "…"
+            counts += f"{about:>{TOKEN_CELLS}}  "
         name = name_of(file, facts)
         cells.append((fit(name, max(8, width - used - len(counts) - 1)) + " ", "plain"))
         cells.append((counts, "plain" if facts is not None else "dim"))
         cells += [(fit(text, wide), look) for text, look, wide in outcome]
         return cells
+
+    def _tokens_fit(self, width: int) -> bool:
+        """Whether the title keeps enough cells beside a column of tokens."""
+        columns = self._columns
+        used = CHECK_CELLS + 9 + 8 + columns.format + 1 + columns.project + 1 + columns.count + 2
+        rest = width - used - min(columns.outcome, outcome_cells(width))
+        return width >= PROJECT_WIDTH and rest - TOKEN_CELLS - 2 > TITLE_CELLS
 
     def _bytes(self, file: SessionFile) -> int:
         return bytes_of(file, self._shelf.counting.facts)
@@ -202,20 +218,26 @@ class LibraryList(LineList):
         """What stands at the right end, in so many columns: text, look, width."""
         shelf = self._shelf
         state, last, price = shelf.state(file), shelf.last(file), shelf.price(file)
+        came: list[str] = []
+        if last is not None:
+            came += last_words(last, self._now, self._standing, shelf.results.wrong(file))
         estimate = widest(price_words(price), columns) if price is not None else ""
         if shelf.pricing.is_waiting(file):
             estimate = "estimating…"
         if state is not None:
             return [(widest(state_words(state), columns), state_look(state), columns)]
         if last is not None and (not estimate or (price is not None and not price.to_ask)):
-            return [(widest(last_words(last, self._now), columns), last_look(last), columns)]
+            return [(widest(came, columns), last_look(last), columns)]
+        if last is not None and last.before is not None:
+            # Two results leave a price no room; the line about the row under the cursor has it.
+            return [(widest(came, columns), last_look(last), columns)]
         if last is not None and width >= PRICE_WIDTH:
             short = widest(price_words(price), 17) if price is not None else estimate
-            words = widest(last_words(last, self._now), columns - 18)
+            words = widest(came, columns - 18)
             return [(words, last_look(last), columns - 17), (short, "active", 17)]
         if last is not None and price is not None:
             # What came of it goes before what the rest would cost, where both have no room.
-            both = f"{last_words(last, self._now)[-1]} · {price.to_ask} to ask"
+            both = f"{came[-1]} · {price.to_ask} to ask"
             if cell_len(both) <= columns:
                 return [(both, last_look(last), columns)]
         return [(estimate, "active", columns)]
@@ -229,6 +251,8 @@ class LibraryList(LineList):
         if width >= AGE_WIDTH:
             words += f"{'age':>6}  "
             counts = f"{'events':>{columns.count}}  "
+        if self._tokens_fit(width):
+            counts += f"{'tokens':>{TOKEN_CELLS}}  "
         if width >= FORMAT_WIDTH:
             words += "format".ljust(columns.format + 1)
         if width >= PROJECT_WIDTH:
@@ -260,4 +284,4 @@ def outcome_cells(width: int) -> int:
     """How wide the column of results is in a list of a width."""
     if width >= 130:
         return OUTCOME_CELLS
-    return 33 if width >= FORMAT_WIDTH else max(18, width // 3)
+    return 34 if width >= FORMAT_WIDTH else max(18, width // 3)

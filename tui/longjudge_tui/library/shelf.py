@@ -14,13 +14,15 @@ from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
 from longjudge_tui.library.counting import Counting
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, Stage, State
-from longjudge_tui.library.last import Last, PastResults
+from longjudge_tui.library.last import Last
 from longjudge_tui.library.listing import Listing, size_of
+from longjudge_tui.library.looking_back import judged_otherwise
 from longjudge_tui.library.pricing import Price, Pricing
+from longjudge_tui.library.results import Results
 from longjudge_tui.library.terms import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from longjudge.result import Result
     from longjudge.sessions import SessionFile
@@ -77,27 +79,33 @@ class Shelf:
         self.bench = bench
         self.where = found.where
         self.notices: list[str] = []
-        self.lasts: dict[SessionFile, Last] = {}
+        self.results = Results(store, bench.marking)
         self.counting = Counting(self._split, self._refused)
         self.pricing = Pricing(self.counting, kept)
         self.queue = Queue(store, kept, self.notices, self._judged, self.counting.sessions_of)
         self.listing = Listing(self.counting.facts, lambda: self.lasts)
         self._find = find
         self._store = store
-        self._past: PastResults | None = None
         self._parts: dict[SessionFile, list[SessionFile]] = {}
         self._offered: tuple[SessionFile, ...] = ()
         self._unread: list[SessionFile] = []
         self._seen: Result | None = None
         self._sum: tuple[object, Sum] | None = None
         self._look_task: asyncio.Task[None] | None = None
+        self._recalled: SessionFile | None = None
         self._list(found)
         bench.on_stock_changed = self._stock_changed
+        bench.on_opened = self._recall
 
     @property
     def terms(self) -> Terms:
         """What a session would be judged by now."""
         return Terms.of(self.bench)
+
+    @property
+    def lasts(self) -> Mapping[SessionFile, Last]:
+        """The newest result of each session that has one."""
+        return self.results.lasts
 
     @property
     def busy(self) -> bool:
@@ -141,7 +149,8 @@ class Shelf:
         result = run.result if run is not None else None
         if result is not None and result is not self._seen and file is not None:
             listed = self._listed(file)
-            self.lasts[listed] = Last.of_result(result)
+            keys = map(run.mark_key, result.findings) if run is not None else ()
+            self.results.note(listed, Last.of_result(result, keys))
             self.queue.states.pop(listed, None)
             self.pricing.forget([listed])
         self._seen = result
@@ -292,6 +301,21 @@ class Shelf:
             await asyncio.wait({self._look_task}, timeout=1.0)
         await asyncio.gather(self.queue.aclose(), self.pricing.aclose(), self.counting.aclose())
 
+    def _recall(self) -> None:
+        """Say once of a session that was opened what it was judged by, where that is not now's."""
+        opened = self.bench.file
+        if opened is None or self.bench.run is not None:
+            return
+        if self._recalled is not None and _same(self._recalled, opened):
+            return
+        last = self.lasts.get(self._listed(opened))
+        if last is not None or self.results.ready:
+            self._recalled = opened
+        if last is not None and (words := judged_otherwise(last, self.terms.by)):
+            # Said at once, and as long as nothing else is to be said about what stands.
+            self.bench.notices.append(words)
+            self.bench.remark = words
+
     def _stock_changed(self) -> None:
         """Estimates of before hold no more."""
         self.pricing.forget()
@@ -328,23 +352,18 @@ class Shelf:
         await self._read_past()
 
     async def _read_past(self) -> None:
+        facts = self.counting.facts
         try:
-            past = PastResults(await self._store.last_judgments())
+            await self.results.read(self.listing.files, facts)
+            self._recall()
+            await self.results.read_before(self.listing.files, facts)
         except StoreError as error:
             self.notices.append(clean_line(str(error), 1000))
-            return
-        facts = dict(self.counting.facts)
-        found = await asyncio.to_thread(past.match, self.listing.files, facts)
-        self._past = past
-        self.lasts = found | {f: last for f, last in self.lasts.items() if f not in found}
 
     def _split(self, file: SessionFile, parts: list[SessionFile]) -> None:
         self._parts[file] = parts
         self.listing.split(file, parts)
-        for part in parts:
-            last = self._past.of(part, None) if self._past is not None else None
-            if last is not None:
-                self.lasts[part] = last
+        self.results.split(parts)
 
     def _refused(self, file: SessionFile, words: str) -> None:
         """A file that was named is said to be none; another one only has a row that says so."""
@@ -353,7 +372,7 @@ class Shelf:
 
     def _judged(self, ended: Ended) -> None:
         file = self._listed(ended.file)
-        self.lasts[file] = ended.last
+        self.results.note(file, ended.last)
         self.pricing.learn(file, ended.terms, ended.price, ended.together, leans=ended.leans)
         if _same(self.bench.file, ended.file):
             self.bench.look_at_store()

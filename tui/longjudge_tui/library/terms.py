@@ -10,6 +10,8 @@ from longjudge.keys import KeyMaker
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.rubric import Skip
 from longjudge_tui.bench.outlook import Outlook
+from longjudge_tui.bench.sizes import Unit
+from longjudge_tui.library.last import By
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable
@@ -39,6 +41,14 @@ class Terms:
         """What an estimate depends on beside the session and the store."""
         sizes = (self.settings.chunk_chars, self.settings.chunk_tokens)
         return (self.rubric.version, self.judge.model, self.judge.endpoint, *sizes)
+
+    @property
+    def by(self) -> By:
+        """The same, as a result notes it."""
+        settings, rubric = self.settings, self.rubric
+        unit = Unit.CHARACTERS if settings.chunk_tokens is None else Unit.TOKENS
+        size = settings.chunk_tokens or settings.chunk_chars
+        return By(size, unit, self.judge.model, rubric.name, rubric.version)
 
     @property
     def free(self) -> bool:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from longjudge.prices import OFFLINE_MODEL
 from longjudge.states import JudgmentStatus
+from longjudge_tui.bench.sizes import Unit
+from longjudge_tui.commands import command
 from longjudge_tui.library.judging import IN_FLIGHT, Stage
-from longjudge_tui.wording import dollars, line, plural, size
+from longjudge_tui.library.listing import Order
+from longjudge_tui.wording import dollars, line, plural, size, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from longjudge.sessions import SessionFile
     from longjudge_tui.library.counting import Facts
     from longjudge_tui.library.judging import State
-    from longjudge_tui.library.last import Last
+    from longjudge_tui.library.last import By, Last
     from longjudge_tui.library.listing import Listing
     from longjudge_tui.library.pricing import Price
     from longjudge_tui.library.shelf import Shelf, Sum
@@ -102,23 +106,72 @@ def state_look(state: State) -> str:
     return "active" if state.stage in IN_FLIGHT else "gap"
 
 
-def last_words(last: Last, now: float) -> Variants:
-    """The newest result of a session."""
-    status = last.status.replace("_", " ")
-    word = f"{_result_glyph(last)} {line(status, 20)}"
+def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants:
+    """The newest result of a session, and a complete one before it.
+
+    With its chunk size where that is not the one that stands, and with how many of its findings
+    are marked `wrong`.
+    """
+    glyph = _result_glyph(last)
+    word = f"{glyph} {line(last.status.replace('_', ' '), 20)}"
     if not last.applies:
         return (f"{word} · {age(now - last.created)}", word)
-    score = "" if last.score is None else f" {last.score:.2f}"
-    found = plural(last.findings, "finding")
+    word += _score(last)
     coverage = f"{last.judged}/{last.chunks}"
-    at = f" at {last.size}" if last.size else ""
+    at, at_short = _other_size(last, standing)
+    marked = f", {wrong} wrong" if wrong else ""
+    found = plural(last.findings, "finding") + marked
+    if last.before is not None:
+        whole = last.before
+        before = f", before {_result_glyph(whole)}{_score(whole)}"
+        return (
+            f"{word} · {coverage}{at} · {found} · before: complete{_score(whole)}",
+            f"{word} · {coverage}{at} · before: complete{_score(whole)}",
+            f"{word} · {coverage}{at_short}{before}",
+            f"{word}{at_short}{before}",
+            f"{glyph}{at_short}{before}",
+            f"{word}{at_short}",
+            word,
+        )
+    short = f"{last.findings} found{marked}"
+    tells = short if last.findings or last.complete else coverage
     return (
-        f"{word}{score} · {coverage}{at} · {found} · {age(now - last.created)}",
-        f"{word}{score} · {coverage} · {found} · {age(now - last.created)}",
-        f"{word}{score} · {coverage} · {found}",
-        f"{word}{score} · {coverage} · {last.findings} found",
-        f"{word}{score} · {last.findings} found",
-        f"{word}{score}",
+        f"{word} · {coverage}{at} · {found} · {age(now - last.created)}",
+        f"{word} · {coverage}{at} · {found}",
+        f"{word} · {coverage}{at_short} · {short}",
+        f"{word} · {coverage}{at_short}" if tells is coverage else f"{word}{at_short} · {short}",
+        f"{word}{at_short}{marked}",
+        f"{word}{at_short}",
+        word,
+    )
+
+
+def whole_last(last: Last, now: float, standing: By, wrong: int) -> str:
+    """All about the newest result: who judged, and the complete one before it."""
+    by = ""
+    if last.by is not None and last.by.model != standing.model:
+        by = " by offline rules" if last.by.model == OFFLINE_MODEL else f" by {line(last.by.model)}"
+    words = [f"last {last_words(last, now, standing, wrong)[0]}{by}"]
+    if (whole := last.before) is not None:
+        found = plural(whole.findings, "finding")
+        words.append(f"{found}{_other_size(whole, standing)[0]}, {age(now - whole.created)}")
+    return ", ".join(words)
+
+
+def _score(last: Last) -> str:
+    return "" if last.score is None else f" {last.score:.2f}"
+
+
+def _other_size(last: Last, standing: By) -> tuple[str, str]:
+    """The chunk size of a result where another one stands: ` at 8k chars`, and shorter."""
+    by = last.by
+    if by is None or by.same_size(standing):
+        return "", ""
+    chars = by.unit is Unit.CHARACTERS
+    number = f"{by.size / 1000:g}k" if by.size >= 1000 else f"{by.size}"
+    return (
+        f" at {number} {'chars' if chars else 'tokens'}",
+        f" at {number}{'' if chars else ' tok'}",
     )
 
 
@@ -179,9 +232,13 @@ def listing_title(listing: Listing) -> Variants:
     shown, files = len(listing.view), len(listing.files)
     count = f"{shown:,} of {files:,}" if shown != files else f"{files:,}"
     hidden = " · files that are no sessions are hidden" if listing.hiding else ""
+    some = ""
+    if listing.order is Order.EVENTS and listing.counted < shown:
+        some = f", of {listing.counted:,} counted"
     return (
-        f"SESSIONS {count} · sorted by {listing.order}{hidden}",
-        f"SESSIONS {count} · by {listing.order}",
+        f"SESSIONS {count} · sorted by {listing.order}{some}{hidden}",
+        f"SESSIONS {count} · sorted by {listing.order}{some}",
+        f"SESSIONS {count} · by {listing.order.short}",
     )
 
 
@@ -202,29 +259,37 @@ def sum_words(found: Sum) -> list[str]:
     ]
 
 
-def row_words(shelf: Shelf, file: SessionFile) -> list[str]:
+def row_words(shelf: Shelf, file: SessionFile, now: float) -> list[str]:
     """All that is known about the session under the cursor, longest first."""
     facts, price = shelf.counting.facts.get(file), shelf.price(file)
     where = line(str(file.path), 300)
     words: list[str] = []
+    asks: list[str] = []
     if facts is not None and facts.fault:
         words.append(f"✗ {line(facts.fault)}")
     elif facts is not None:
-        words += [facts.format, plural(facts.events, "event")]
+        words += [facts.format, plural(facts.events, "event"), f"~{tokens(facts.tokens)} tokens"]
         words += [plural(facts.tool_calls, "tool call"), plural(facts.threads, "thread")]
         if facts.skipped_lines:
             words.append(f"⚠ {plural(facts.skipped_lines, 'line')} skipped")
     if price is not None and price.copied:
-        words.append(price_words(price)[0])
+        asks = [price_words(price)[0]]
     elif price is not None and price.chunks:
-        words += price_sum(price)
+        asks = price_sum(price)
     elif shelf.pricing.is_waiting(file):
-        words.append("estimating…")
-    text = " · ".join(line(word) for word in words)
+        asks = ["estimating…"]
+    text = " · ".join(line(word) for word in [*words, *asks])
     short = line(file.path.name, 80)
     if not text:
         return [where]
-    return [f"{text} · {where}", f"{text} · {short}", text]
+    rows = [f"{text} · {where}", f"{text} · {short}", text]
+    last = shelf.last(file)
+    if last is None or (last.before is None and last.by == shelf.terms.by):
+        return rows
+    # How it came about is no news where the row says all of it.
+    came = whole_last(last, now, shelf.terms.by, shelf.results.wrong(file))
+    text = " · ".join([*([text] if text else []), came])
+    return [f"{text} · {where}", text, " · ".join([came, *asks]), " · ".join([came, *asks[-2:]])]
 
 
 def progress_words(shelf: Shelf) -> list[str]:
@@ -245,12 +310,17 @@ def progress_words(shelf: Shelf) -> list[str]:
     return words
 
 
-def hint_words(rows: Sequence[SessionFile], words: str, *, typing: bool) -> str:
+def hint_words(rows: Sequence[SessionFile], words: str, order: Order, *, typing: bool) -> Variants:
     """What to do next; `typing` while the filter is written."""
     if rows and typing:
-        return "enter goes to the list, which stays filtered · escape clears the filter"
+        return ("enter goes to the list, which stays filtered · escape clears the filter",)
     if rows:
-        return "enter opens · space selects · r judges · / filters · ? shows the keys"
+        sort = f"{command('next_order').shown} sorts by {order.next.short} · enter opens"
+        return (
+            f"sorted by {order} · {sort} · space selects · r judges · ? shows the keys",
+            f"{sort} · space selects · r judges · / filters · ? shows the keys",
+            f"{sort} · space selects · r judges · ? shows the keys",
+        )
     if words:
-        return "nothing has these words; escape clears the filter"
-    return "no session here; ctrl+r looks again"
+        return ("nothing has these words; escape clears the filter",)
+    return ("no session here; ctrl+r looks again",)

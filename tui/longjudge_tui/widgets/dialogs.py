@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from longjudge_tui.commands import COMMANDS, Scope
+from longjudge_tui.widgets.lines import FittedLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,9 +138,25 @@ class HelpDialog(ModalScreen[None]):
         lines += [f"{'esc':>10}  Close a dialog, leave a field"]
         with Vertical(classes="dialog tall"):
             yield Static(Content("KEYS"), classes="title")
-            with VerticalScroll():
+            with VerticalScroll(id="help-keys"):
                 yield Static(Content("\n".join(lines)))
+            yield FittedLine(id="help-more")
             yield Static(Content(f"{self._banner} · esc closes"), classes="banner")
+
+    def on_mount(self) -> None:
+        """Say where one is in it, from now on."""
+        keys = self.query_one("#help-keys", VerticalScroll)
+        for what in ("scroll_y", "virtual_size", "size"):
+            self.watch(keys, what, self._say_place)
+
+    def _say_place(self) -> None:
+        keys = self.query_one("#help-keys", VerticalScroll)
+        rows, there = keys.size.height, keys.virtual_size.height
+        top = round(keys.scroll_y)
+        last = min(there, top + rows)
+        ways = [word for word, is_more in (("↑ more", top), ("↓ more", last < there)) if is_more]
+        place = [f"lines {top + 1}-{last} of {there}"] if ways else []
+        self.query_one("#help-more", FittedLine).show(" · ".join([*ways, *place]))
 
     def action_close(self) -> None:
         """Close."""

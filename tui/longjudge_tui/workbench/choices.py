@@ -15,9 +15,10 @@ from textual.widgets import Input, Static
 from longjudge.errors import LongjudgeError
 from longjudge.prices import OFFLINE_MODEL, price_of, priced_models
 from longjudge.settings import DEFAULT_MODEL
+from longjudge.tokens import model_factor
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import fit, line
+from longjudge_tui.wording import dollars, fit, line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
 
     from longjudge.config import Configuration
     from longjudge.rubric import KnownRubrics, Rubric
+    from longjudge_tui.bench.costs import ModelCosts
 
-MOST_ROWS = 12
+MOST_ROWS = 20
 OTHER_LINES = 11
 """What a dialog has beside its list and what was refused: frame, title, field, banner."""
 
 REFUSED_CELLS, REFUSED_LINES = 60, 6
 NAME_CELLS = 36
+LOOKS_PER_SECOND = 10
 _PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]{0,1000}"
 
 
@@ -43,7 +46,7 @@ class Choice:
     """Something to choose: the name that is given on, and what there is to say about it."""
 
     name: str
-    detail: str
+    details: tuple[str, ...]
     current: bool = False
 
 
@@ -57,14 +60,29 @@ class Offer:
     faults: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Words beside each name, which may come in later, under a title.
+
+    `of` gives those of a name, and what there is to say among its details. `details` is the title
+    of these.
+    """
+
+    title: str
+    details: str
+    of: Callable[[str], tuple[str, str]]
+
+
 class ChoiceList(LineList):
     """One row per choice."""
 
     OPEN_ON_CLICK: ClassVar[bool] = True
 
-    def __init__(self, choices: Sequence[Choice], *, id: str) -> None:
+    def __init__(self, choices: Sequence[Choice], column: Column | None = None, *, id: str) -> None:
         super().__init__(id=id)
         self._choices = choices
+        self._column = column
+        self._said: list[tuple[str, str]] = []
         widest = max((cell_len(line(each.name, NAME_CELLS)) for each in choices), default=0)
         self._name_cells = min(NAME_CELLS, widest)
 
@@ -72,19 +90,42 @@ class ChoiceList(LineList):
         """Begin at what stands."""
         current = (place for place, each in enumerate(self._choices) if each.current)
         self.reset_rows(len(self._choices), next(current, 0))
+        self.refresh_changed()
+
+    def refresh_changed(self) -> None:
+        """Draw the rows again that say something else by now."""
+        said = [self._beside(row) for row in range(len(self._choices))]
+        changed = [row for row, words in enumerate(said) if self._said[row : row + 1] != [words]]
+        self._said = said
+        self.refresh_rows(changed)
+
+    @property
+    def titles(self) -> str:
+        """What the columns are called; empty without a column beside the names."""
+        if self._column is None:
+            return ""
+        name = fit("name", self._name_cells)
+        return f"   {name}  {self._column.title}  {self._column.details}"
 
     def row_facts(self, row: int) -> Hashable:
-        """The choice."""
-        return self._choices[row]
+        """The choice, and what is said beside it."""
+        return self._choices[row], self._beside(row)
 
     def row_cells(self, row: int, width: int) -> Cells:
-        """Whether it stands, its name, and what it is."""
-        each = self._choices[row]
-        return [
+        """Whether it stands, its name, what is said beside it, and what it is."""
+        each, (beside, more) = self._choices[row], self._beside(row)
+        first, *rest = each.details
+        details = " · ".join([first, *([more] if more else []), *rest])
+        cells: Cells = [
             ("● " if each.current else "  ", "active"),
             (fit(line(each.name, NAME_CELLS), self._name_cells), "strong"),
-            (f"  {line(each.detail)}", "dim"),
         ]
+        if self._column is not None:
+            cells.append((f"  {beside:>{cell_len(self._column.title)}}", "active"))
+        return [*cells, (f"  {line(details)}", "dim")]
+
+    def _beside(self, row: int) -> tuple[str, str]:
+        return ("", "") if self._column is None else self._column.of(self._choices[row].name)
 
 
 class ChoiceDialog(ModalScreen[bool]):
@@ -94,9 +135,14 @@ class ChoiceDialog(ModalScreen[bool]):
     AUTO_FOCUS = "#choices"
 
     def __init__(
-        self, offer: Offer, choices: Sequence[Choice], accept: Callable[[str], Awaitable[None]]
+        self,
+        offer: Offer,
+        choices: Sequence[Choice],
+        accept: Callable[[str], Awaitable[None]],
+        column: Column | None = None,
     ) -> None:
         super().__init__()
+        self._column = column
         self._offer = offer
         self._choices = choices
         self._accept = accept
@@ -106,7 +152,10 @@ class ChoiceDialog(ModalScreen[bool]):
         """The choices, the field, what was refused."""
         with Vertical(classes="dialog wide"):
             yield Static(Content(self._offer.title), classes="title")
-            yield ChoiceList(self._choices, id="choices")
+            choices = ChoiceList(self._choices, self._column, id="choices")
+            if choices.titles:
+                yield Static(Content(choices.titles), id="choice-titles")
+            yield choices
             yield Static(Content(f"or type {self._offer.typed}:"), id="typed-label")
             yield Field(id="typed", compact=True, restrict=_PRINTABLE, select_on_focus=False)
             yield Static(Content(self._said), id="refused")
@@ -114,8 +163,11 @@ class ChoiceDialog(ModalScreen[bool]):
             yield Static(Content(f"{self._offer.banner} · {closing}"), classes="banner")
 
     def on_mount(self) -> None:
-        """Make the list as high as there is room."""
+        """Make the list as high as there is room, and show what comes in."""
         self._fit()
+        if self._column is not None:
+            choices = self.query_one("#choices", ChoiceList)
+            self.set_interval(1 / LOOKS_PER_SECOND, choices.refresh_changed)
 
     def on_resize(self) -> None:
         """Make the list as high as there is room now."""
@@ -124,7 +176,8 @@ class ChoiceDialog(ModalScreen[bool]):
     def _fit(self) -> None:
         """Who judges, and what was refused, have their place before the rows of the list."""
         said = -(-len(self._said) // REFUSED_CELLS)
-        room = self.size.height * 9 // 10 - OTHER_LINES - max(1, min(said, REFUSED_LINES))
+        titles = 0 if self._column is None else 1
+        room = self.size.height * 9 // 10 - OTHER_LINES - max(1, min(said, REFUSED_LINES)) - titles
         rows = min(MOST_ROWS, len(self._choices), room)
         self.query_one("#choices").styles.height = max(1, rows)
 
@@ -172,8 +225,9 @@ def _in_home(typed: str) -> str:
 def model_choices(config: Configuration, standing: str) -> list[Choice]:
     """What can be asked, its price for a million tokens in and out first: it is never cut.
 
-    The offline rules, the default model, the environment's, the configuration's profiles, and
-    the models whose price is known, cheapest first. `standing` is the name that was chosen last.
+    The offline rules, what somebody named without a price, and then the cheapest first: the
+    default model, the environment's, the configuration's and its profiles, and the models whose
+    price is known. `standing` is the name that was chosen last.
     """
     named: dict[str, list[str]] = {
         OFFLINE_MODEL: ["no cost", "rules on this computer: no key, no network"],
@@ -190,24 +244,64 @@ def model_choices(config: Configuration, standing: str) -> list[Choice]:
         named.setdefault(each.name, [])
     if standing not in named:
         named[standing] = ["chosen before"]
+    prices = {name: _price(name, config) for name in named}
     return [
-        Choice(name, " · ".join([*_price_words(name, config), *words]), name == standing)
-        for name, words in named.items()
+        Choice(name, (*_price_words(name, prices[name]), *named[name]), name == standing)
+        for name in sorted(named, key=lambda name: _dearness(name, prices[name], config))
     ]
 
 
-def _price_words(name: str, config: Configuration) -> list[str]:
-    if name == OFFLINE_MODEL:
-        return []
+def _price(name: str, config: Configuration) -> tuple[float, float] | None:
+    """For a million tokens in and out; None where it is unknown."""
     profile = config.profiles.get(name)
     if profile is not None and profile.price is not None:
-        low, high = profile.price.input, profile.price.output
-    else:
-        price = price_of(profile.model if profile is not None else name)
-        if price is None:
-            return ["price unknown"]
-        low, high = price.input, price.output
-    return [f"${low:g} in, ${high:g} out"]
+        return profile.price.input, profile.price.output
+    price = price_of(profile.model if profile is not None else name)
+    return None if price is None else (price.input, price.output)
+
+
+def _dearness(
+    name: str, price: tuple[float, float] | None, config: Configuration
+) -> tuple[float, float]:
+    """What models are sorted by; where the price is unknown, behind what costs nothing.
+
+    The same text is more tokens for one model than for another.
+    """
+    if name == OFFLINE_MODEL:
+        return -2.0, 0.0
+    if price is None:
+        return -1.0, 0.0
+    profile = config.profiles.get(name)
+    return price[0] * model_factor(profile.model if profile is not None else name), price[1]
+
+
+def _price_words(name: str, price: tuple[float, float] | None) -> list[str]:
+    if name == OFFLINE_MODEL:
+        return []
+    # What is unknown is said of the whole session.
+    return [f"${price[0]:g} in, ${price[1]:g} out"] if price else []
+
+
+def cost_column(costs: ModelCosts, *, applies: bool) -> Column:
+    """What judging the session by each model would cost, as far as that is known by now."""
+
+    def of(name: str) -> tuple[str, str]:
+        if name not in costs.totals:
+            return "…", ""
+        totals = costs.totals[name]
+        if totals is None:
+            return "–", "cannot judge by this rubric"
+        if not applies:
+            return "nothing", ""
+        if totals.chunks and not totals.to_ask:
+            return "all kept", ""
+        kept = f"{totals.kept}/{totals.chunks} kept" if totals.kept else ""
+        if totals.cost_usd is None:
+            return "price unknown", kept
+        cost = dollars(totals.cost_usd)
+        return (f"~{cost}" if totals.cost_usd and cost[0] != "<" else cost), kept
+
+    return Column(" this session", "a million tokens in, out", of)
 
 
 def rubric_choices(known: KnownRubrics, standing: Rubric, name: str = "") -> list[Choice]:
@@ -221,12 +315,12 @@ def rubric_choices(known: KnownRubrics, standing: Rubric, name: str = "") -> lis
         criteria = ", ".join(rubric.criterion_ids)
         # What is named by its path says its own name beside it.
         known_as = each.origin if each.path is None else rubric.name
-        detail = f"{rubric.version} · {known_as} · {criteria}"
+        details = rubric.version, known_as, criteria
         # A file is named by its path: that stays true where two have the same name.
         called = rubric.name if each.path is None else os.fspath(each.path)
-        choices.append(Choice(called, detail, rubric == standing))
+        choices.append(Choice(called, details, rubric == standing))
     if not any(each.current for each in choices):
         criteria = ", ".join(standing.criterion_ids)
-        detail = f"{standing.version} · chosen before · {criteria}"
-        choices.append(Choice(name or standing.name, detail, True))
+        details = standing.version, "chosen before", criteria
+        choices.append(Choice(name or standing.name, details, True))
     return choices

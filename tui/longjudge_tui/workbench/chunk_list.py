@@ -84,6 +84,11 @@ class ChunkList(LineList):
         """Scroll back to where the cursor is."""
         self._show_row(self.cursor)
 
+    def stay(self) -> None:
+        """Stay with the chunk under the cursor, whatever is judged meanwhile."""
+        self.following = False
+        self.show_cursor()
+
     def move_to(self, row: int, *, middle: bool = False) -> None:
         """Put the cursor on a row, and stay there."""
         self.following = False
@@ -132,10 +137,12 @@ class ChunkList(LineList):
     def _detail(self, row: int, record: ChunkRecord, run: Run | None) -> str:
         match record.state:
             case ChunkState.RUNNING:
-                asked_at = record.asked_at
-                elapsed = record.seconds + (time.monotonic() - asked_at if asked_at else 0.0)
                 again = f" · attempt {record.attempts}" if record.attempts > 1 else ""
-                return f"{elapsed:.1f} s{again}"
+                if record.asked_at is not None:
+                    # Of this attempt: the record's own seconds are those of the ones before it.
+                    return f"{time.monotonic() - record.asked_at:.1f} s{again}"
+                # The answer is being kept; what it took by itself is known of a first one only.
+                return f"answered{again}" if again else f"{record.seconds:.1f} s"
             case ChunkState.RETRYING:
                 wait = run.retry_in(row) if run else 0.0
                 return f"in {wait:.0f} s · {line(record.problem)}"
@@ -143,7 +150,8 @@ class ChunkList(LineList):
                 note = self._note(record) or self._piece(row)
                 words = ["kept"] if record.from_cache else []
                 if not record.from_cache and not note:
-                    words = [f"{record.seconds:.1f} s"]
+                    tries = f" in {record.attempts} attempts" if record.attempts > 1 else ""
+                    words = [f"{record.seconds:.1f} s{tries}"]
                 return " · ".join([*words, *([note] if note else [])])
             case ChunkState.GAP:
                 reason = record.reason.value if record.reason else ""

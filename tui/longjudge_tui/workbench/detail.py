@@ -48,12 +48,15 @@ class DetailView(LineList):
         self._paged: PagedText | None = None
         self._spans: list[tuple[int, int, str]] = []
         self._shown = 0
+        self._middle: int | None = None
+        self._quote: tuple[int, int] | None = None
 
     def show_text(self, text: str, marked: Marked = _NOTHING) -> None:
         """Show a text, hostile as it may be, and bring what is marked in it into sight."""
         around = marked.around or 0
         self._paged = PagedText.at(text, self._text_width, around)
         self._spans = marked.spans
+        self._quote = marked.quote
         self._layout(self._row_of_offset(around), middle=marked.around is not None)
 
     def show_nothing(self) -> None:
@@ -95,13 +98,18 @@ class DetailView(LineList):
             self._layout(here)
 
     def on_resize(self) -> None:
-        """Wrap again for the new width, keeping the line under the cursor."""
+        """Wrap again for the new width, keeping the line under the cursor, and a quote in sight."""
         paged = self._paged
-        if paged is not None and paged.width != self._text_width and paged.lines:
+        if paged is None or not paged.lines:
+            return
+        middle = self._middle == self.cursor
+        if paged.width != self._text_width:
             line = min(max(0, self.cursor - self._before), len(paged.lines) - 1)
             offset = paged.lines[line][0]
             paged.rewrap(self._text_width)
-            self._layout(self._row_of_offset(offset))
+            self._layout(self._row_of_offset(offset), middle=middle)
+        elif middle:
+            self._bring_to_middle(self.cursor)
 
     def clicked(self, row: int, x: int) -> bool:
         """A click on a row that offers more shows it."""
@@ -133,8 +141,18 @@ class DetailView(LineList):
         self._shown += 1
         after = 1 if paged.end < len(paged.text) else 0
         self.reset_rows(self._before + len(paged.lines) + after, cursor)
+        self._middle = cursor if middle else None
         if middle:
-            self.move_to(cursor, middle=True)
+            self._bring_to_middle(cursor)
+
+    def _bring_to_middle(self, row: int) -> None:
+        """Scroll a row to the middle, with the rest of a quote that begins there."""
+        self.move_to(row)
+        last = self._row_of_offset(self._quote[1] - 1) if self._quote else row
+        rows = max(1, last - row + 1)
+        height = max(1, self.scrollable_content_region.height)
+        top = row - max(0, (height - rows + 1) // 2)
+        self.scroll_to(y=max(0, top), animate=False, force=True)
 
     def _split(self, paged: PagedText, start: int, end: int) -> Cells:
         cells: Cells = []

@@ -19,6 +19,7 @@ from longjudge_tui.widgets.action_line import ActionLine, Choice, Word
 from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.wording import line, plural, size
 from longjudge_tui.workbench.detail import DetailView, Marked
+from longjudge_tui.workbench.detail_facts import DetailFacts, Facts
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.texts import Texts
 
 HEADER_CHARS = 400
+NOTE_CHARS = 2_000
+TITLE_ROWS, PADDING = 2, 2
+"""The rows of the panel that are neither facts nor text, and the cells beside the facts."""
 
 GAP_WORDS: dict[GapReason, str] = {
     GapReason.UNPARSABLE: "two replies in a row were not the agreed JSON",
@@ -67,18 +71,35 @@ class Title:
     name: str
     header: str = ""
     facts: str = ""
-    said: str = ""
+    thread: str = ""
+    line: str = ""
 
-    def variants(self, mark: str) -> list[str]:
-        """The title from its longest form to its shortest."""
-        said = [each for each in (self.said, mark) if each]
+    def variants(self, place: str) -> list[str]:
+        """The title from its longest form to its shortest; `place` is that of the finding."""
+        named = f"thread {self.thread}" if self.thread else ""
         choices = (
-            [self.name, self.header, self.facts, *said],
-            [self.name, self.header, *said],
-            [self.name, *said],
-            [self.name, *said[-1:]],
+            [self.name, self.header, place, named, self.facts, self.line],
+            [self.name, self.header, place, self.thread, self.facts, self.line],
+            [self.name, self.header, place, named, self.line],
+            [self.name, self.header, place, self.thread, self.line],
+            [self.name, self.header, place, self.thread],
+            [self.name, place, named],
+            [self.name, place, self.thread],
+            [self.name, place or self.header],
+            [self.name, place.removeprefix("finding ")],
+            [self.name],
         )
         return [" · ".join(each for each in choice if each) for choice in choices]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known about a finding beside what it says itself; its words may be foreign."""
+
+    place: str = ""
+    criterion: str = ""
+    severity: str = ""
+    mark: str = ""
 
 
 class DetailPanel(Vertical):
@@ -92,14 +113,17 @@ class DetailPanel(Vertical):
         self._passage: Passage | None = None
         self._awaiting = False
         self._words = Title("TEXT")
-        self._place = self._mark = ""
+        self._facts = DetailFacts(id="detail-facts")
+        self._about = About()
+        self._saved = ""
         self.look = View.EVENT
         self.view = DetailView(id="detail")
 
     def compose(self) -> ComposeResult:
-        """The title, what can be done, and the text."""
+        """The title, what can be done, what is known, and the text."""
         yield self._title
         yield self._actions
+        yield self._facts
         yield self.view
 
     @property
@@ -115,19 +139,23 @@ class DetailPanel(Vertical):
     def show_nothing(self) -> None:
         """Show no text."""
         self._forget()
+        self._show_facts()
         self.view.show_nothing()
         self._show_title(Title("TEXT"))
 
     def show_gap(self, part: int, record: ChunkRecord, error: str) -> None:
         """Show why a chunk has no verdict; `error` is what ended the judgment, if anything did."""
         self._forget()
+        self._show_facts()
         reason = record.reason or GapReason.SKIPPED
         asked = f"asked {plural(record.attempts, 'time')}" if record.attempts else "not asked"
+        this, every = command("ask_again").shown, command("run").shown
         paragraphs = [
             f"part {part} has no verdict: {reason.value}, {GAP_WORDS[reason]}",
             record.problem,
             error if error != record.problem else "",
-            f"{asked}; the next run asks again",
+            f"{asked}; {this} asks again about this one,"
+            f" {every} (when no judgment is in flight) about every gap",
             f"the last reply was:\n{record.raw_reply}" if record.raw_reply else "",
         ]
         self.view.show_text("\n\n".join(each for each in paragraphs if each))
@@ -135,10 +163,13 @@ class DetailPanel(Vertical):
 
     def show_passage(self, texts: Texts, passage: Passage) -> None:
         """Show an event, or say that it is being read and show it then."""
+        if passage != self._passage:
+            self._saved = ""
         if passage.finding != self.finding:
-            self._place = self._mark = ""
+            self._about = About()
         self._texts, self._passage, self.look = texts, passage, View.EVENT
         self._show()
+        self._show_facts()
 
     def turn(self, look: View) -> bool:
         """Show the event another way, and again as before; False where none is shown."""
@@ -146,6 +177,7 @@ class DetailPanel(Vertical):
             return False
         self.look = View.EVENT if self.look is look else look
         self._show()
+        self.say_saved("")
         return True
 
     def turn_back(self) -> bool:
@@ -163,11 +195,24 @@ class DetailPanel(Vertical):
         self._show()
         return True
 
-    def say(self, place: str, mark: str) -> None:
-        """Say which finding of how many is shown, and how it is marked."""
-        if (place, mark) != (self._place, self._mark):
-            self._place, self._mark = place, mark
+    def say(self, about: About) -> None:
+        """Say what is known about the finding that is shown."""
+        if about != self._about:
+            if about.mark != self._about.mark:
+                self._saved = ""
+            self._about = about
             self._show_title(self._words)
+            self._show_facts()
+
+    def say_saved(self, path: str) -> None:
+        """Say where something was saved, until something else is done or shown."""
+        self._saved = f"saved as {path}" if path else ""
+        self._show_facts()
+
+    def on_resize(self) -> None:
+        """Share the rows between what is known and the text."""
+        width, height = self.content_size
+        self._facts.fit_into(height - TITLE_ROWS, width - PADDING)
 
     def on_click(self) -> None:
         """Who clicks here means what is shown here."""
@@ -175,7 +220,7 @@ class DetailPanel(Vertical):
 
     def _forget(self) -> None:
         self._texts = self._passage = None
-        self._place = self._mark = ""
+        self._about, self._saved = About(), ""
         self._awaiting, self.look = False, View.EVENT
 
     def _show(self) -> None:
@@ -206,7 +251,8 @@ class DetailPanel(Vertical):
     def _show_text(self, texts: Texts, passage: Passage, text: str) -> None:
         event, piece = passage.event, passage.piece
         shown = text[piece.start : piece.end] if piece else text
-        said, span = _find(passage.finding, shown) if passage.finding else ("", None)
+        span = _find(passage.finding, shown) if passage.finding else None
+        thread = line(texts.session.index.thread_of(event).name, 40)
         which = f" · piece {piece.number} of {piece.of}" if piece else ""
         name = f"EVENT {event}{which}"
         if self.look is View.CONTEXT:
@@ -214,14 +260,13 @@ class DetailPanel(Vertical):
             quote = (around.start + span[0], around.start + span[1]) if span else None
             self.view.show_text(around.text, Marked(quote, around.heads, around.start))
             events = f"events {around.first}-{around.last}"
-            self._show_title(Title(f"AROUND {name}", events, "", said))
+            self._show_title(Title(f"AROUND {name}", events, "", thread))
             return
         self.view.show_text(shown, Marked(span))
         header = line(text[:HEADER_CHARS].partition("\n")[0], 60)
         chars = plural(len(text), "character")
         place = texts.session.line(event)
-        facts = f"{chars} · line {place}" if place else chars
-        self._show_title(Title(name, header, facts, said))
+        self._show_title(Title(name, header, chars, thread, f"line {place}" if place else ""))
 
     def _show_raw(self, texts: Texts, passage: Passage) -> None:
         event = passage.event
@@ -241,33 +286,58 @@ class DetailPanel(Vertical):
 
     def _show_title(self, words: Title) -> None:
         self._words = words
-        self._title.show(*words.variants(self._mark))
+        self._title.show(*words.variants(self._about.place))
         self._actions.show_choices(*self._choices())
 
+    def _show_facts(self) -> None:
+        about, finding = self._about, self.finding
+        if finding is None:
+            self._facts.show(Facts(saved=self._saved))
+            return
+        severity = line(about.severity, 30)
+        known = [
+            line(about.criterion or finding.criterion, 80),
+            f"severity {severity}" if severity else "",
+            verified_words(finding),
+            about.mark,
+        ]
+        note = line(finding.note, NOTE_CHARS)
+        self._facts.show(Facts(" · ".join(each for each in known if each), note, self._saved))
+
     def _choices(self) -> list[Choice]:
-        place = self._place
+        """The words with their keys, without which they would have to be looked up."""
         if self._passage is None:
             return [Choice("")]
         names = ["copy", "context", "raw_record"]
         if self.finding is not None:
             names = ["mark_right", "mark_wrong", *names]
-        words = [(name, self._word(name)) for name in names]
-        plain = tuple(Word(name, word) for name, word in words)
-        keyed = tuple(Word(name, f"{word} {command(name).shown}") for name, word in words)
-        few = plain[: -2 if self.finding is not None else None]
-        return [Choice(place, keyed), Choice(place, plain), Choice(place, few), Choice("", few)]
+        words = {name: Word(name, self._word(name)) for name in names}
+        without = ((), ("raw_record",), ("context",), ("raw_record", "context"))
+        return [
+            Choice("", tuple(word for name, word in words.items() if name not in left))
+            for left in without
+        ]
 
     def _word(self, name: str) -> str:
         shown = {"context": View.CONTEXT, "raw_record": View.RAW}.get(name)
-        return "back" if shown is self.look else command(name).button
+        word = "back" if shown is self.look else command(name).button
+        return f"{word} {command(name).shown}"
 
 
-def _find(finding: ResultFinding, shown: str) -> tuple[str, tuple[int, int] | None]:
-    """What there is to say about a finding's quote, and where it stands."""
+def verified_words(finding: ResultFinding) -> str:
+    """Whether what a finding says was found, and what was not."""
     if finding.event is None:
-        return "no such event: start of the chunk", None
-    span = find_quote(shown, finding.quote) if finding.verified and finding.quote else None
-    return ("quote verified" if span else "quote not found"), span
+        return "? no such event: start of the chunk"
+    if finding.verified:
+        return "✓ quote verified"
+    return "? quote not found" if finding.quote else "? no quote given"
+
+
+def _find(finding: ResultFinding, shown: str) -> tuple[int, int] | None:
+    """Where a finding's quote stands."""
+    if finding.event is None or not finding.verified or not finding.quote:
+        return None
+    return find_quote(shown, finding.quote)
 
 
 def _find_escaped(quote: str, text: str) -> tuple[int, int] | None:

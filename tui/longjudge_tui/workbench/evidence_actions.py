@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.screen import Screen
 
-from longjudge.errors import SessionError
-from longjudge.evidence import find_quote
 from longjudge.marks import Mark
-from longjudge.proof import (
-    CONTEXT_CHARS,
-    EVENT_CHARS,
-    Opinion,
-    Proof,
-    Source,
-    as_json,
-    as_markdown,
-    excerpt,
-)
+from longjudge.proof import Opinion, Proof, as_json, as_markdown
 from longjudge_tui.bench.marking import MARK_WORDS
 from longjudge_tui.chores import Chores
 from longjudge_tui.clipboard import Clipboard, save, shown_path
@@ -28,7 +17,8 @@ from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.wording import line
-from longjudge_tui.workbench.detail_panel import Passage, View
+from longjudge_tui.workbench.detail_panel import About, Passage, View
+from longjudge_tui.workbench.handout import Handout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +27,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from longjudge.result import ResultFinding
-    from longjudge.sessions import Session
+    from longjudge.rubric import Criterion
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.records import Records
     from longjudge_tui.workbench.chunk_list import ChunkList
@@ -62,6 +52,7 @@ class EvidenceActions(Screen[None]):
         self._clipboard = Clipboard()
         self._chores = Chores()
         self._marks_seen = -1
+        self._listed: tuple[str, str] | None = None
 
     def on_mount(self) -> None:
         """Have the marks read."""
@@ -92,6 +83,7 @@ class EvidenceActions(Screen[None]):
     def show_findings(self) -> None:
         """Fill the list, and mark the events that findings name."""
         records = self.bench.records
+        self._leave_filter_behind()
         self.findings.use_rubric(self.bench.rubric)
         self.findings.show_findings(records.findings() if records else [], self._mark_of)
         self.events.mark_flagged(records.flagged_events() if records else set())
@@ -104,11 +96,7 @@ class EvidenceActions(Screen[None]):
             self.show_findings()
             self.chunks.refresh()
         self.query_one("#findings-title", ActionLine).show_choices(*self.findings.choices())
-        finding = self.detail.finding
-        place = self.findings.place_of(finding)
-        where = "" if place is None else f"finding {place + 1} of {len(self.findings.findings)}"
-        mark = self._mark_of(finding) if finding else None
-        self.detail.say(where, MARK_WORDS[mark] if mark else "")
+        self.detail.say(self._about(self.detail.finding))
 
     @on(LineList.Moved, "#findings")
     def finding_moved(self, event: LineList.Moved) -> None:
@@ -139,7 +127,9 @@ class EvidenceActions(Screen[None]):
 
     def action_filter_findings(self) -> None:
         """Show other findings."""
-        self.findings.next_filter()
+        if not self.findings.next_filter():
+            some = bool(self.findings.all_findings)
+            self._say("no other filter holds a finding" if some else "no finding yet to filter")
         self.show_evidence()
 
     def action_order_findings(self) -> None:
@@ -173,9 +163,33 @@ class EvidenceActions(Screen[None]):
 
     def action_save(self) -> None:
         """Save as Markdown."""
-        prepared = self._prepare()
-        if prepared is not None:
-            self._chores.start(self._save(prepared))
+        handout = self._prepare()
+        if handout is not None:
+            self._chores.start(self._save(handout))
+
+    def _leave_filter_behind(self) -> None:
+        """A filter is for the session that it was chosen for, also when that is read again."""
+        session = self.bench.session
+        if session is None or self._listed == (session.name, session.id):
+            return
+        self._listed = session.name, session.id
+        self.findings.show_all()
+
+    def _about(self, finding: ResultFinding | None) -> About:
+        if finding is None:
+            return About()
+        place, mark = self.findings.place_of(finding), self._mark_of(finding)
+        criterion = self._criterion(finding)
+        return About(
+            place="" if place is None else f"finding {place + 1} of {len(self.findings.findings)}",
+            criterion=(criterion.label if criterion else "") or finding.criterion,
+            severity=criterion.severity if criterion else "",
+            mark=MARK_WORDS[mark] if mark else "",
+        )
+
+    def _criterion(self, finding: ResultFinding) -> Criterion | None:
+        criteria = self.bench.rubric.criteria
+        return next((each for each in criteria if each.id == finding.criterion), None)
 
     def _mark_of(self, finding: ResultFinding) -> Mark | None:
         records = self._records
@@ -228,30 +242,34 @@ class EvidenceActions(Screen[None]):
         self.bench.marking.toggle(records.mark_key(finding), mark)
 
     def _hand_out(self, written: Callable[[Proof], str]) -> None:
-        prepared = self._prepare()
-        if prepared is not None:
-            self._chores.start(self._copy(prepared, written))
+        handout = self._prepare()
+        if handout is not None:
+            self._chores.start(self._copy(handout, written))
 
-    async def _copy(self, prepared: _Prepared, written: Callable[[Proof], str]) -> None:
-        proof = await prepared.proof()
+    async def _copy(self, handout: Handout, written: Callable[[Proof], str]) -> None:
+        proof = await handout.proof()
         app = cast("App[object]", self.app)  # pyright: ignore[reportUnknownMemberType]
         otherwise = f"{command('save').shown} saves a file"
         done = await self._clipboard.copy(app, written(proof), otherwise)
-        self._say(f"{prepared.words}: {done}")
+        self.detail.say_saved("")
+        # A message that says more would lie over the text that it is about.
+        what = handout.brief if self.has_class("-narrow") else handout.words
+        self._say(f"{what}: {done}")
 
-    async def _save(self, prepared: _Prepared) -> None:
-        proof = await prepared.proof()
+    async def _save(self, handout: Handout) -> None:
+        proof = await handout.proof()
         try:
-            path = await asyncio.to_thread(save, as_markdown(proof), prepared.name)
+            path = await asyncio.to_thread(save, as_markdown(proof), handout.name)
         except OSError as error:
             self._say(f"not saved: {error.strerror}")
         else:
-            self._say(f"{prepared.words}: saved as {shown_path(path)}")
+            self.detail.say_saved(shown_path(path))
+            self._say(f"{handout.words}: saved; the path is above the text")
 
     def _say(self, words: str) -> None:
         self.notify(line(words, 1_000), markup=False, timeout=TOAST_SECONDS)
 
-    def _prepare(self) -> _Prepared | None:
+    def _prepare(self) -> Handout | None:
         """What is meant by a copy, as it is now; None, and said, where there is nothing."""
         session, records = self.bench.session, self._records
         outlook = None if self._behind else self.bench.outlook
@@ -265,12 +283,11 @@ class EvidenceActions(Screen[None]):
             return None
         part = finding.part if finding else outlook.plan.part_of(passage.event)
         opinion = self._opinion(finding) if finding else None
-        return _Prepared(session, passage, part, opinion)
+        return Handout(session, passage, part, opinion)
 
     def _opinion(self, finding: ResultFinding) -> Opinion:
         bench = self.bench
-        criteria = {each.id: each for each in bench.rubric.criteria}
-        criterion = criteria.get(finding.criterion)
+        criterion = self._criterion(finding)
         return Opinion(
             finding=finding,
             label=criterion.label if criterion else "",
@@ -279,62 +296,4 @@ class EvidenceActions(Screen[None]):
             rubric=bench.rubric.name,
             rubric_version=bench.rubric.version,
             mark=self._mark_of(finding),
-        )
-
-
-class _Prepared:
-    """Something to hand out, whose text is still to be read."""
-
-    def __init__(
-        self, session: Session, passage: Passage, part: int, opinion: Opinion | None
-    ) -> None:
-        self._session = session
-        self._passage = passage
-        self._part = part
-        self._opinion = opinion
-
-    @property
-    def name(self) -> str:
-        """What a file of it is called."""
-        path = self._session.path
-        what = f"-{self._opinion.finding.criterion}" if self._opinion else ""
-        return f"{path.stem if path else 'events'}-event-{self._passage.event}{what}"
-
-    @property
-    def words(self) -> str:
-        """What it is, for people."""
-        event = f"event {self._passage.event}"
-        return f"the finding at {event}" if self._opinion else event
-
-    async def proof(self) -> Proof:
-        """Read the text, in a thread: it may be a large one."""
-        try:
-            return await asyncio.to_thread(self._proof)
-        except SessionError:
-            return Proof(self._source(""), None, self._opinion)
-
-    def _proof(self) -> Proof:
-        event, piece = self._passage.event, self._passage.piece
-        text = self._session.text(event)
-        start, end = (piece.start, piece.end) if piece else (0, len(text))
-        finding = self._opinion.finding if self._opinion else None
-        span = find_quote(text[start:end], finding.quote) if finding and finding.quote else None
-        limit = CONTEXT_CHARS if finding else EVENT_CHARS
-        low, high = span or (0, min(end - start, limit))
-        at = (start + low, start + high)
-        return Proof(self._source(text), excerpt(text, at, limit), self._opinion)
-
-    def _source(self, text: str) -> Source:
-        session, event = self._session, self._passage.event
-        return Source(
-            path=session.name,
-            format=session.format,
-            id=session.id,
-            title=session.title,
-            thread=session.index.thread_of(event).name,
-            part=self._part,
-            event=event,
-            header=text[:1_000].partition("\n")[0] or session.index.kind(event).value,
-            file=session.file(event),
-            line=session.line(event),
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.cells import cell_len
 
 from longjudge_tui.bench.marking import MARK_LOOKS, MARK_WORDS
+from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import Choice, Word
 from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.wording import fit, line
@@ -17,6 +18,8 @@ from longjudge_tui.workbench.findings_order import (
     Heading,
     ShownFinding,
     arrange,
+    count_filters,
+    filter_after,
 )
 
 if TYPE_CHECKING:
@@ -45,9 +48,10 @@ class FindingsList(LineList):
         self.only = FindingFilter.ALL
         self.order = FindingOrder.PART
         self._all: list[ResultFinding] = []
-        self._mark_of: Callable[[ResultFinding], Mark | None] = _no_mark
         self._rows_shown: list[FindingRow] = []
         self._anchor: ResultFinding | None = None
+        self._marked: list[ShownFinding] = []
+        self._counts = count_filters([])
         self.use_rubric(rubric)
 
     def use_rubric(self, rubric: Rubric) -> None:
@@ -94,10 +98,18 @@ class FindingsList(LineList):
         rows = [i for i, row in enumerate(self._rows_shown) if isinstance(row, ShownFinding)]
         self.move_to(rows[place])
 
-    def next_filter(self) -> None:
-        """Show what the next filter lets through."""
-        filters = [*FindingFilter]
-        self.only = filters[(filters.index(self.only) + 1) % len(filters)]
+    def next_filter(self) -> bool:
+        """Show what the next filter lets through; False where no other lets anything through."""
+        after = filter_after(self.only, self._counts)
+        if after is None:
+            return False
+        self.only = after
+        self._arrange()
+        return True
+
+    def show_all(self) -> None:
+        """Take the filter away."""
+        self.only = FindingFilter.ALL
         self._arrange()
 
     def next_order(self) -> None:
@@ -115,38 +127,44 @@ class FindingsList(LineList):
 
         The list follows the cursor only where it was in sight: who has scrolled stays there.
         """
-        self._all, self._mark_of = findings, mark_of
+        self._all = findings
+        self._marked = [ShownFinding(finding, mark_of(finding)) for finding in findings]
+        self._counts = count_filters(self._marked)
         self._arrange()
 
     def choices(self) -> list[Choice]:
-        """The title: how many, and words for filter and order, as far as they fit."""
-        shown, there = self.findings, len(self._all)
-        unverified = sum(not finding.verified for finding in shown)
-        name = f"FINDINGS {there}"
+        """The title: how many, the filter, what its key shows next, and the order."""
+        there, shown = len(self._all), self._counts[self.only]
+        name = brief = f"FINDINGS {there}"
         if self.only is not FindingFilter.ALL:
-            name = f"FINDINGS {len(shown)} of {there}"
-            if there and not shown:
-                name += " · f shows others"
-        told = self.only in (FindingFilter.UNVERIFIED, FindingFilter.VERIFIED)
-        full = f"{name} · {unverified} not verified" if unverified and not told else name
-        only, order = self.only.value, self.order.value
+            name, brief = f"FINDINGS {shown} of {there}", f"{shown} of {there}"
+        unverified = self._counts[FindingFilter.UNVERIFIED]
+        whole = self.only is FindingFilter.ALL and unverified
+        full = f"{name} · {unverified} not verified" if whole else name
+        only = self._filter_words()
         words = (
             Word("filter_findings", f"filter: {only}"),
-            Word("order_findings", f"order: {order}"),
+            Word("order_findings", f"order: {self.order.value}"),
         )
         short = (Word("filter_findings", only),)
-        # An order that somebody chose is said before how many are not verified.
-        chosen = [Choice(name, words)] if self.order is not FindingOrder.PART else []
         return [
             Choice(full, words),
-            *chosen,
-            Choice(full, words[:1]),
-            Choice(full, short),
             Choice(name, words),
+            Choice(full, words[:1]),
             Choice(name, words[:1]),
             Choice(name, short),
-            Choice(f"{name} · {only}"),
+            Choice(brief, short),
+            Choice(brief.replace(" of ", "/"), short),
+            Choice(f"{name} · {self.only.value}"),
         ]
+
+    def _filter_words(self) -> str:
+        """The filter, and what the next press of its key shows."""
+        after = filter_after(self.only, self._counts)
+        if after is None:
+            return self.only.value
+        key = command("filter_findings").shown
+        return f"{self.only.value}, {key}: {after.value} {self._counts[after]}"
 
     def row_facts(self, row: int) -> Hashable:
         """The finding with its mark, or the heading."""
@@ -167,10 +185,8 @@ class FindingsList(LineList):
         note = (line(finding.note or finding.quote or ""), "plain")
         mark = [(f"{MARK_WORDS[shown.mark]}  ", MARK_LOOKS[shown.mark])] if shown.mark else []
         if width < WIDE:
-            seen = [("✓ ", "clean")] if finding.verified else [("? unverified  ", "gap")]
-            if mark:
-                # Two ticks side by side would say nothing; a question mark beside one does.
-                seen = [] if finding.verified else [("? ", "gap")]
+            unseen = "? " if mark else "? unverified  "
+            seen = [("✓ ", "clean")] if finding.verified else [(unseen, "gap")]
             return [(f"⚑ {finding.part:<3} ", "flagged"), *criterion, *seen, *mark, note]
         event = "no event" if finding.event is None else f"event {finding.event}"
         seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
@@ -190,7 +206,7 @@ class FindingsList(LineList):
         return sum(isinstance(each, ShownFinding) for each in self._rows_shown[:row])
 
     def _arrange(self) -> None:
-        rows = arrange(self._all, self._mark_of, [*self._labels], only=self.only, order=self.order)
+        rows = arrange(self._marked, [*self._labels], only=self.only, order=self.order)
         if rows == self._rows_shown:
             return
         # A list that was empty for a moment goes on where it was before.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from longjudge.marks import Mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from longjudge.result import ResultFinding
 
@@ -42,6 +42,34 @@ class FindingFilter(Enum):
                 return shown.mark is None
 
 
+def count_filters(marked: Sequence[ShownFinding]) -> dict[FindingFilter, int]:
+    """How many findings each filter lets through."""
+    verified = sum(each.finding.verified for each in marked)
+    marks = Counter(each.mark for each in marked)
+    return {
+        FindingFilter.ALL: len(marked),
+        FindingFilter.UNVERIFIED: len(marked) - verified,
+        FindingFilter.VERIFIED: verified,
+        FindingFilter.MARKED_RIGHT: marks[Mark.RIGHT],
+        FindingFilter.MARKED_WRONG: marks[Mark.WRONG],
+        FindingFilter.NOT_MARKED: marks[None],
+    }
+
+
+def filter_after(only: FindingFilter, counts: Mapping[FindingFilter, int]) -> FindingFilter | None:
+    """The next filter that lets anything through; None where there is none.
+
+    A filter can always be taken away.
+    """
+    filters = [*FindingFilter]
+    place = filters.index(only)
+    others = filters[place + 1 :] + filters[:place]
+    found = next((each for each in others if counts[each]), None)
+    if found is None and only is not FindingFilter.ALL:
+        return FindingFilter.ALL
+    return found
+
+
 class FindingOrder(Enum):
     """How findings are ordered; the value is the word for it."""
 
@@ -70,15 +98,13 @@ FindingRow = ShownFinding | Heading
 
 
 def arrange(
-    findings: Sequence[ResultFinding],
-    mark_of: Callable[[ResultFinding], Mark | None],
+    marked: Sequence[ShownFinding],
     criteria: Sequence[str],
     *,
     only: FindingFilter,
     order: FindingOrder,
 ) -> list[FindingRow]:
-    """The rows of the list; `findings` come by part, `criteria` in the rubric's order."""
-    marked = [ShownFinding(finding, mark_of(finding)) for finding in findings]
+    """The rows of the list; `marked` comes by part, `criteria` in the rubric's order."""
     shown = [each for each in marked if only.takes(each)]
     if order is FindingOrder.UNVERIFIED:
         shown.sort(key=lambda each: each.finding.verified)

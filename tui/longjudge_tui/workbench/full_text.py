@@ -98,7 +98,29 @@ async def reply_text(bench: Bench, position: int) -> FullText:
         problem = f"\n\n{line(record.problem, 1000)}" if record and record.problem else ""
         return FullText((f"{name} · no reply yet",), f"no reply yet{problem}")
     facts += [plural(len(reply), "character"), *_cleaned(reply)]
-    return FullText(_titles(name, facts), reply, reply)
+    numbers = _numbers(bench, position)
+    heads = ((0, len(numbers)),) if numbers else ()
+    shown = f"{numbers}\n\n{reply}" if numbers else reply
+    return FullText(_titles(name, facts), shown, reply, heads)
+
+
+def _numbers(bench: Bench, position: int) -> str:
+    """How the numbers in a reply, which count the events of the chunk, map to the session's."""
+    if bench.outlook is None:
+        return ""
+    chunk = bench.outlook.plan[position]
+    if chunk.piece:
+        piece = f"piece {chunk.piece.number} of {chunk.piece.of}"
+        return f"── event 1 in the reply is event {chunk.first} of the session ({piece}) ──"
+    if chunk.first == chunk.last:
+        return f"── event 1 in the reply is event {chunk.first} of the session ──"
+    count = chunk.last - chunk.first + 1
+    step = chunk.first - 1
+    way = f"add {step}" if step >= 0 else f"take {-step} away"
+    return (
+        f"── events 1-{count} in the reply are events {chunk.first}-{chunk.last}"
+        f" of the session: {way} ──"
+    )
 
 
 def _cleaned(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar
 from longjudge_tui.wording import fault, line, plan_variants
 from longjudge_tui.workbench.chunk_list import ChunkList
-from longjudge_tui.workbench.detail_panel import DetailPanel, Passage
+from longjudge_tui.workbench.detail_panel import DetailPanel, Passage, View
 from longjudge_tui.workbench.event_list import EventList
 from longjudge_tui.workbench.evidence_actions import EvidenceActions
 from longjudge_tui.workbench.findings_list import FindingsList
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
+    from longjudge.chunks import ChunkPlan
     from longjudge.sessions import Session
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.run import Run
     from longjudge_tui.bench.texts import Texts
 
 PAINTS_PER_SECOND = 10
-SHORT_LIMIT = 0.5
 TOTALS_EVERY = 5
 _NEED_SETTINGS = frozenset({"run", "run_short"})
 
@@ -65,6 +65,7 @@ class Workbench(TuningActions, EvidenceActions):
         self._ticks = 0
         self._at_chunk = True
         self._texts: Texts | None = None
+        self._plan_in_sight: tuple[ChunkPlan, int] | None = None
         self._anchor: tuple[Session | None, int] = (None, 0)
         self._chunk_behind = False
 
@@ -147,7 +148,12 @@ class Workbench(TuningActions, EvidenceActions):
     def _show_chunk_in_plan(self) -> None:
         """The same place of another plan: it stays the place, however often the plan changes."""
         self._chunk_behind = False
-        kept_in_sight = self._anchor
+        outlook, kept_in_sight = self.bench.outlook, self._anchor
+        if outlook is not None and self._plan_in_sight == (outlook.plan, self.chunks.cursor):
+            # Another judgment of the same chunk: whatever of it is looked at stays.
+            self._follow_chunk()
+            self.show_findings()
+            return
         self._show_chunk(self.chunks.cursor)
         if self.bench.session is kept_in_sight[0]:
             self._anchor = kept_in_sight
@@ -176,15 +182,26 @@ class Workbench(TuningActions, EvidenceActions):
             self._ticks += 1
             self.bench.follow_run(anew=self._ticks % TOTALS_EVERY == 0)
             self.show_findings()
-        if self._at_chunk and self.chunks.cursor in dirty and self._is_gap(self.chunks.cursor):
-            self._show_gap(self.chunks.cursor)
+        if self.chunks.cursor in dirty:
+            self._follow_chunk()
         self._had_result = ended
+
+    def _follow_chunk(self) -> None:
+        """Let the text say what has become of the chunk, unless it shows what someone looks at."""
+        position, passage = self.chunks.cursor, self.detail.passage
+        if self._is_gap(position):
+            closer = self.focused in (self.events, self.detail.view)
+            closer = closer or self.detail.look is not View.EVENT
+            if self._at_chunk and (passage is None or not closer):
+                self._show_gap(position)
+        elif passage is None:
+            self._show_start(position)
 
     def _follow(self, run: Run) -> None:
         """Keep what is asked about in sight, until the user moves through the chunks himself."""
         chunks = self.chunks
         if run is not self._followed:
-            self._followed, chunks.following = run, True
+            self._followed, chunks.following = run, run.asks_all
         if not chunks.following:
             return
         if run.result is not None:
@@ -200,7 +217,9 @@ class Workbench(TuningActions, EvidenceActions):
         self._show_cost()
         self.query_one("#live", FittedLine).show(*live_line(bench))
         status = self.query_one("#status", FittedLine)
-        status.show(*status_line(bench))
+        focused = self.focused
+        typing = focused.number.typed if isinstance(focused, NumberField) else ""
+        status.show(*status_line(bench, typing))
         status.set_class(alarming(bench), "-alarm")
         self.show_evidence()
 
@@ -212,6 +231,7 @@ class Workbench(TuningActions, EvidenceActions):
 
     def _show_chunk(self, position: int) -> None:
         texts, outlook = self.bench.texts, self.bench.outlook
+        self._plan_in_sight = None
         title = self.query_one("#events-title", FittedLine)
         if texts is None or outlook is None or not len(outlook.plan):
             self.events.show_nothing()
@@ -226,14 +246,23 @@ class Workbench(TuningActions, EvidenceActions):
         thread = f" · {line(chunk.thread, 40)}"
         name = f"EVENTS of part {chunk.part}"
         title.show(f"{name} ({numbers}){piece}{thread}", f"{name} ({numbers}){piece}", name)
+        self._plan_in_sight = outlook.plan, position
         if self._is_gap(position):
             self._show_gap(position)
         else:
-            first = Passage(chunk.first, chunk.piece)
-            # A drag leaves the text as it is: wrapping it again would take as long as planning.
-            if self.detail.passage != first or self._texts is not texts:
-                self._show_passage(first)
-            self._texts = texts
+            self._show_start(position)
+
+    def _show_start(self, position: int) -> None:
+        """Show what a chunk begins with."""
+        texts, outlook = self.bench.texts, self.bench.outlook
+        if texts is None or outlook is None or not len(outlook.plan):
+            return
+        chunk = outlook.plan[position]
+        first = Passage(chunk.first, chunk.piece)
+        # A drag leaves the text as it is: wrapping it again would take as long as planning.
+        if self.detail.passage != first or self._texts is not texts:
+            self._show_passage(first)
+        self._texts = texts
         self._at_chunk = True
 
     def _is_gap(self, position: int) -> bool:
@@ -331,28 +360,6 @@ class Workbench(TuningActions, EvidenceActions):
                 await self.focused.run_action(name)
             return
         await self.run_action("app.quit" if name == "quit" else name)
-
-    def action_run(self) -> None:
-        """Judge what is not kept."""
-        self.bench.start()
-
-    def action_run_short(self) -> None:
-        """Judge with a limit of half a second."""
-        self.bench.start(SHORT_LIMIT)
-
-    def action_cancel_run(self) -> None:
-        """Cancel the judgment."""
-        self.bench.cancel()
-
-    def action_follow(self) -> None:
-        """Go to the first chunk that is asked about, and keep those in sight from now on."""
-        run = self.bench.run
-        if run is None or not self.bench.running:
-            self.notify("nothing is being judged", markup=False)
-            return
-        if stretch := run.in_flight:
-            self.chunks.move_to(stretch[0])
-        self.chunks.following = True
 
     def action_next_session(self) -> None:
         """Load the next session."""

@@ -30,15 +30,22 @@ if TYPE_CHECKING:
 
 NUMBER_KEYS = frozenset("0123456789") | {"full_stop", "comma"}
 """Keys that people type in numbers; a comma is left out of what is typed."""
+MAKER = "claude-"
+"""What the names of most models begin with, and so tells none from another."""
+
 _WHOLE, _SECONDS = r"[0-9]{0,9}", r"[0-9]{0,7}(\.[0-9]{0,3})?"
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A typed setting: what may be typed, what stands, and how it is taken."""
+    """A typed setting: what may be typed, what stands, and how it is taken.
+
+    `word` is its label, `typed` says what is to be typed.
+    """
 
     name: str
     word: str
+    typed: str
     restrict: str
     standing: Callable[[Tuning], str]
     take: Callable[[Tuning, str], None]
@@ -159,15 +166,25 @@ class SettingsPanel(Container):
         self.query_one(SizeSlider).follow()
         by_tokens = tuning.unit is Unit.TOKENS
         self.query_one("#label-size", FittedLine).show("tokens" if by_tokens else "chunk")
+        limit = "next s" if self._limit_is_next else _LIMIT.word
+        self.query_one("#label-limit", FittedLine).show(limit)
         name = line(rubric.name, 40)
         for each, words in (
             ("switch_unit", (f"in {tuning.unit.value}", tuning.unit.value)),
             ("choose_rubric", (f"{name} {rubric.version}", name)),
-            ("choose_model", (line(self._bench.judge.label, 60),)),
+            ("choose_model", model_variants(line(self._bench.judge.label, 60))),
             ("show_prompt", ("exact prompt",)),
             ("show_reply", ("raw reply",)),
         ):
             self.query_one(f"#fact-{each.replace('_', '-')}", CommandFact).show(*words)
+
+    @property
+    def _limit_is_next(self) -> bool:
+        """Whether the judgment in flight goes by another limit than the one in the field."""
+        run = self._bench.run
+        if run is None or run.result is not None or not self._bench.running:
+            return False
+        return run.settings.time_limit != self._bench.settings.time_limit
 
     def edit(self, name: str) -> None:
         """Type a setting: `size`, `flight` or `limit`."""
@@ -233,6 +250,12 @@ class SettingsPanel(Container):
         return list(self.query(NumberField))
 
 
+def model_variants(label: str) -> tuple[str, ...]:
+    """A model's label, and what tells it from the others where there is little room."""
+    short = label.replace(MAKER, "")
+    return (label, short) if short != label else (label,)
+
+
 def _take_size(tuning: Tuning, typed: str) -> None:
     if not typed:
         raise UsageError(f"no chunk size was typed; type {tuning.unit.value}, such as 30000")
@@ -251,14 +274,20 @@ def _take_flight(tuning: Tuning, typed: str) -> None:
     tuning.set_concurrency(int(typed))
 
 
-_SIZE = Number("size", "chunk", _WHOLE, lambda tuning: str(tuning.size), _take_size)
+_SIZE = Number("size", "chunk", "a size", _WHOLE, lambda tuning: str(tuning.size), _take_size)
 _FLIGHT = Number(
     "flight",
     "in flight",
+    "how many calls are in flight",
     r"[0-9]{0,4}",
     lambda tuning: str(tuning.settings.concurrency),
     _take_flight,
 )
 _LIMIT = Number(
-    "limit", "limit s", _SECONDS, lambda tuning: in_seconds(tuning.settings.time_limit), _take_limit
+    "limit",
+    "limit s",
+    "a limit in seconds",
+    _SECONDS,
+    lambda tuning: in_seconds(tuning.settings.time_limit),
+    _take_limit,
 )

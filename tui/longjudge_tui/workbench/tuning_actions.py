@@ -1,4 +1,4 @@
-"""What the workbench does with what a run goes by, and with one chunk of it."""
+"""What the workbench does with a run: what it goes by, its begin and end, one chunk of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from longjudge.rubric import known_rubrics, load_rubric
 from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.bench.live import banner
 from longjudge_tui.wording import line
-from longjudge_tui.workbench.choices import ChoiceDialog, Offer, model_choices, rubric_choices
+from longjudge_tui.workbench.choices import (
+    ChoiceDialog,
+    Offer,
+    cost_column,
+    model_choices,
+    rubric_choices,
+)
 from longjudge_tui.workbench.chunk_list import ChunkList
 from longjudge_tui.workbench.full_text import FullText, prompt_text, reply_text
 from longjudge_tui.workbench.size_slider import SizeSlider
@@ -30,9 +36,11 @@ if TYPE_CHECKING:
     from longjudge_tui.clipboard import Clipboard
     from longjudge_tui.workbench.settings_panel import SettingsPanel
 
+SHORT_LIMIT = 0.5
+
 
 class TuningActions(Screen[None]):
-    """The part of the workbench that changes settings; its widgets are the workbench's own."""
+    """The part of the workbench that tunes and runs; its widgets are the workbench's own."""
 
     bench: Bench
     chunks: ChunkList
@@ -101,13 +109,26 @@ class TuningActions(Screen[None]):
     def action_choose_model(self) -> None:
         """Choose the model."""
         if self._may_choose():
-            offer = Offer(
-                "MODEL · with its price for a million tokens in and out",
-                "a model's name",
-                banner(self.bench),
-            )
-            choices = model_choices(self.bench.config, self.bench.tuning.model_name)
+            self._offer_models()
+
+    def _offer_models(self) -> None:
+        bench = self.bench
+        title = "MODEL · what judging this session would cost, cheapest first"
+        offer = Offer(title, "a model's name", banner(bench))
+        choices = model_choices(bench.config, bench.tuning.model_name)
+        costs = bench.costs([each.name for each in choices])
+        if costs is None:
             self._host.push_screen(ChoiceDialog(offer, choices, self._use_model), self._chosen)
+            return
+        self._chores.start(costs.fill())
+
+        def closed(changed: bool | None) -> None:
+            costs.stop()
+            self._chosen(changed)
+
+        column = cost_column(costs, applies=bench.applies)
+        dialog = ChoiceDialog(offer, choices, self._use_model, column)
+        self._host.push_screen(dialog, closed)
 
     async def _use_model(self, name: str) -> None:
         # The price table is imported here, in a thread, and not by the first frame.
@@ -168,24 +189,50 @@ class TuningActions(Screen[None]):
             )
         )
 
+    def action_run(self) -> None:
+        """Judge what is not kept."""
+        self.bench.start()
+
+    def action_run_short(self) -> None:
+        """Judge with a limit of half a second."""
+        self.bench.start(SHORT_LIMIT)
+
+    def action_cancel_run(self) -> None:
+        """Cancel the judgment."""
+        self.bench.cancel()
+
+    def action_follow(self) -> None:
+        """Go to the first chunk that is asked about, and keep those in sight from now on."""
+        run = self.bench.run
+        if run is None or not self.bench.running:
+            self.notify("nothing is being judged", markup=False)
+            return
+        if stretch := run.in_flight:
+            self.chunks.move_to(stretch[0])
+        self.chunks.following = True
+
     def action_cancel_part(self) -> None:
         """Cancel the chunk under the cursor."""
         self.bench.cancel_part(self.chunks.cursor)
+        self.chunks.stay()
         self.tick()
 
     def action_ask_again(self) -> None:
         """Ask again about the gap under the cursor."""
         self.bench.ask_again(self.chunks.cursor)
+        self.chunks.stay()
         self.tick()
 
     @on(ChunkList.CancelPart)
     def cancel_clicked(self, event: ChunkList.CancelPart) -> None:
         """A row's cancel was clicked."""
         self.bench.cancel_part(event.position)
+        self.chunks.following = False
         self.tick()
 
     @on(ChunkList.AskAgain)
     def ask_again_clicked(self, event: ChunkList.AskAgain) -> None:
         """A row's `ask again` was clicked."""
         self.bench.ask_again(event.position)
+        self.chunks.following = False
         self.tick()

@@ -1,0 +1,59 @@
+"""The words about a judgment that went by something else than what stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from longjudge_tui.bench.sizes import Unit
+from longjudge_tui.library.last import By, Last
+from longjudge_tui.library.looking_back import judged_otherwise
+
+NOW = By(30_000, Unit.CHARACTERS, "offline", "chunks", "aaaa1111")
+
+
+def last(**changes: object) -> Last:
+    return Last("cancelled", None, 15, 75, 0, 0.0, by=replace(NOW, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        (
+            {"size": 8_000},
+            "last judged at 8,000 characters: 15 of 75 parts, cancelled · s 8000 shows it",
+        ),
+        (
+            {"size": 2_000, "unit": Unit.TOKENS},
+            "last judged at 2,000 tokens: 15 of 75 parts, cancelled · u s 2000 shows it",
+        ),
+        (
+            {"model": "claude-x-9", "rubric": "mine", "version": "b"},
+            "last judged by claude-x-9 by the rubric mine: 15 of 75 parts, cancelled"
+            " · m claude-x-9 and b mine show it",
+        ),
+        (
+            {"version": "bbbb2222"},
+            "last judged by another version of the rubric: 15 of 75 parts, cancelled",
+        ),
+        (
+            {"size": 200, "model": "x\x1b[31m\ny"},
+            "last judged at 200 characters by x␛[31m⏎y: 15 of 75 parts, cancelled"
+            " · s 200 and m x␛[31m⏎y show it",
+        ),
+    ],
+)
+def test_what_it_went_by_is_said_with_the_keys_that_lead_there(changes, words):
+    assert judged_otherwise(last(**changes), NOW) == words
+
+
+def test_the_findings_of_one_that_was_complete_are_said():
+    whole = replace(last(size=800), status="complete", judged=75, findings=2)
+    assert "75 of 75 parts, complete, 2 findings · s 800" in judged_otherwise(whole, NOW)
+
+
+def test_nothing_is_said_where_nobody_noted_it_or_the_rubric_did_not_apply():
+    assert judged_otherwise(replace(last(), by=None), NOW) == ""
+    assert judged_otherwise(replace(last(size=9), status="not_applicable"), NOW) == ""

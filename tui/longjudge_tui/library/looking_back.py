@@ -1,0 +1,52 @@
+"""What a session was judged by before, where that is not what would judge it now, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.prices import OFFLINE_MODEL
+from longjudge_tui.commands import command
+from longjudge_tui.wording import line, plural
+
+if TYPE_CHECKING:
+    from longjudge_tui.library.last import By, Last
+
+
+def judged_otherwise(last: Last, now: By) -> str:
+    """How the newest judgment ended, what it went by, and which keys lead there.
+
+    Empty where it went by what stands.
+    """
+    by = last.by
+    if by is None or by == now or not last.applies:
+        return ""
+    what, keys = _differences(by, now)
+    came_of_it = f"{last.judged:,} of {plural(last.chunks, 'part')}, {_ending(last)}"
+    leads = [f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it"] if keys else []
+    return " · ".join([f"last judged {' '.join(what)}: {came_of_it}", *leads])
+
+
+def _differences(by: By, now: By) -> tuple[list[str], list[str]]:
+    """What it went by that is another one now, and the keys that choose it again."""
+    what: list[str] = []
+    keys: list[str] = []
+    if not by.same_size(now):
+        what.append(f"at {by.size:,} {by.unit}")
+        unit = [command("switch_unit").shown] if by.unit is not now.unit else []
+        keys.append(" ".join([*unit, command("edit_size").shown, str(by.size)]))
+    if by.model != now.model:
+        model = line(by.model, 60)
+        what.append("by the offline rules" if model == OFFLINE_MODEL else f"by {model}")
+        keys.append(f"{command('choose_model').shown} {model}")
+    if by.rubric != now.rubric:
+        rubric = line(by.rubric, 60)
+        what.append(f"by the rubric {rubric}")
+        keys.append(f"{command('choose_rubric').shown} {rubric}")
+    elif by.version != now.version:
+        what.append("by another version of the rubric")
+    return what, keys
+
+
+def _ending(last: Last) -> str:
+    status = line(last.status.replace("_", " "), 20)
+    return f"{status}, {plural(last.findings, 'finding')}" if last.findings else status
