@@ -13,6 +13,14 @@ if TESTS not in sys.path:
     # With importlib's import mode, helper modules such as `server` are found only here.
     sys.path.insert(0, TESTS)
 
+LEAST_WORKERS = 4
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """More than the cores of a small machine: a test of the app waits more than it computes."""
+    return max(LEAST_WORKERS, os.cpu_count() or 1)
+
+
 _PREFIXES = ("ANTHROPIC_", "LONGJUDGE_", "TEXTUAL")
 _NAMES = {"JUDGE_MODEL", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
 

@@ -60,6 +60,8 @@ async def test_library_asks_before_it_spends(open_desk, looks_as_before, folder,
         await listed(desk)
         await desk.press("A", "r")
         await desk.sees("Judge at this price?")
+        await desk.until(lambda: not desk.shelf.pricing.waiting)
+        await desk.until(lambda: "estimated together" not in desk.title("library-sum"))
         assert await looks_as_before(desk)
 
 
