@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import TYPE_CHECKING
 
 from longjudge.errors import (
@@ -65,14 +66,16 @@ class Price:
             totals.cost_usd_high,
         )
 
-    def __add__(self, other: Price) -> Price:
-        return Price(
-            self.chunks + other.chunks,
-            self.kept + other.kept,
-            self.to_ask + other.to_ask,
-            _sum(self.cost_usd, other.cost_usd),
-            _sum(self.low, other.low),
-            _sum(self.high, other.high),
+    @classmethod
+    def sum(cls, prices: Sequence[Price]) -> Price:
+        """What several come to: the same in whatever order they are added."""
+        return cls(
+            sum(each.chunks for each in prices),
+            sum(each.kept for each in prices),
+            sum(each.to_ask for each in prices),
+            _sum([each.cost_usd for each in prices]),
+            _sum([each.low for each in prices]),
+            _sum([each.high for each in prices]),
         )
 
 
@@ -323,5 +326,6 @@ def _price(
         session.close()
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return fsum(known) if len(known) == len(costs) else None

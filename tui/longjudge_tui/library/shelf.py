@@ -196,7 +196,7 @@ class Shelf:
             size_of(files, self.counting.facts),
             sum(each.events for each in facts),
             len(facts),
-            sum(prices, Price()),
+            Price.sum(prices),
             len(prices),
         )
 
@@ -251,7 +251,7 @@ class Shelf:
         priced = zip(self._offered, prices, strict=True)
         fine = [(f, p) for f, p in priced if p and not p.fault and not p.copied]
         self._offered = ()
-        offer = Offer(tuple(file for file, _ in fine), sum((p for _, p in fine), Price()))
+        offer = Offer(tuple(file for file, _ in fine), Price.sum([price for _, price in fine]))
         if offer.price.to_ask:
             return offer
         self.judge(offer.files)
