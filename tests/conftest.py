@@ -13,7 +13,7 @@ if TESTS not in sys.path:
     # With importlib's import mode, helper modules such as `server` are found only here.
     sys.path.insert(0, TESTS)
 
-LEAST_WORKERS = 4
+LEAST_WORKERS = 3
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

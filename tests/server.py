@@ -268,7 +268,7 @@ class MessagesServer:
         with self._changed:
             return list(self._open)
 
-    def wait_for(self, condition: Callable[[], bool], timeout: float = 10.0) -> None:
+    def wait_for(self, condition: Callable[[], bool], timeout: float = 30.0) -> None:
         """Wait until a request's arrival, reply or loss has made the condition true."""
         # An RLock's condition: the condition may read the properties above.
         with self._changed:

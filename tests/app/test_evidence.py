@@ -617,3 +617,17 @@ async def test_the_keys_say_that_there_is_more_below(open_desk, write_session, s
         await desk.press("end")
         await desk.until(lambda: "↑ more · lines" in desk.text and "↓ more" not in desk.text)
         await desk.sees("Close a dialog, leave a field")
+
+
+async def test_the_path_of_a_saved_file_is_not_under_an_earlier_message(
+    open_desk, write_session, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    async with open_desk(write_session("a.jsonl", 10), size=(80, 24)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("y")
+        await desk.sees("characters")
+        await desk.press("S")
+        await desk.sees("saved as")
+        await desk.until(lambda: "characters" not in desk.text)
+        await desk.sees("a-event-0.md")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import threading
+
+import pytest
 
 import server as api
 from longjudge.judges.anthropic import AnthropicJudge
+from longjudge.sessions import Session
+from longjudge.store import Store
 from server import MessagesServer
 
 LONG = "your organisation has disabled this model for keys of this workspace; ask its owner"
@@ -139,3 +144,58 @@ async def test_where_the_rubric_does_not_apply_nothing_is_to_ask(open_desk, tmp_
         desk.app.screen.tick()
         assert desk.title("status").count("not applicable") == 1
         assert "not_applicable" not in desk.title("status")
+
+
+class Mishap(Exception):
+    """What no part of the program expects."""
+
+
+async def wait_for_the_end(desk) -> None:
+    """Look at the app until it has ended, for a bounded time."""
+    for _ in range(100):
+        if not desk.app.is_running:
+            return
+        await desk.pilot.pause()
+
+
+@pytest.mark.parametrize(("reads", "key"), [("text", "down"), ("raw", "i")])
+async def test_a_fault_while_an_event_is_read_ends_the_app_and_is_not_waited_for(
+    open_desk, write_session, monkeypatch, reads, key
+):
+    monkeypatch.setattr("longjudge_tui.bench.texts.SLOW_CHARS", 1)
+
+    broken, read = threading.Event(), getattr(Session, reads)
+
+    def read_or_die(session, event):
+        if broken.is_set():
+            raise Mishap
+        return read(session, event)
+
+    monkeypatch.setattr(Session, reads, read_or_die)
+
+    async def use():
+        async with open_desk(write_session("a.jsonl", 12)) as desk:
+            await desk.until(lambda: "command: ls" in "".join(desk.rows("detail")))
+            broken.set()
+            await desk.press(key)
+            await wait_for_the_end(desk)
+
+    with pytest.raises(Mishap):
+        await use()
+
+
+async def test_a_fault_of_the_bench_ends_the_app_in_the_library_too(
+    open_desk, write_session, monkeypatch
+):
+    async def die(*_):
+        raise Mishap
+
+    async def use():
+        async with open_desk(write_session("a.jsonl", 3), write_session("b.jsonl", 3)) as desk:
+            await desk.until(lambda: desk.rows("sessions") and not desk.shelf.looking)
+            monkeypatch.setattr(Store, "all_keys", die)
+            await desk.press("ctrl+r")
+            await wait_for_the_end(desk)
+
+    with pytest.raises(Mishap):
+        await use()

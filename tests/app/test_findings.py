@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,19 @@ from longjudge_tui.workbench.findings_order import ShownFinding
 def finding(part, note="a note", **others):
     facts = {"criterion": "destructive_action", "event": part, "quote": "q", "verified": True}
     return ResultFinding(part=part, note=note, **(facts | others))
+
+
+class SlowAfterOne(OfflineJudge):
+    """Answers the first question when the test says so, and the others never."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.asked = asyncio.Event(), 0
+
+    async def ask(self, question, *, max_tokens):
+        self.asked += 1
+        await (self.first if self.asked == 1 else asyncio.Event()).wait()
+        return await super().ask(question, max_tokens=max_tokens)
 
 
 async def shown(desk, findings):
@@ -136,3 +150,49 @@ async def test_the_price_is_in_the_title_of_the_plan(
         await desk.sees("CHUNKS 1000")
         title = next(each for each in desk.lines if "CHUNKS" in each)
         assert price in title[: title.index("EVENTS")]
+
+
+async def test_findings_are_listed_when_there_are_others_and_not_with_every_frame(
+    open_desk, write_session, monkeypatch
+):
+    listed = []
+    arranged = FindingsList.show_findings
+
+    def counted(self, findings, *others):
+        listed.append(len(findings))
+        arranged(self, findings, *others)
+
+    judge = SlowAfterOne()
+    path = write_session("a.jsonl", 12, (0,))
+    async with open_desk(path, judge=judge, concurrency=2) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.until(lambda: judge.asked == 2)
+        marks = desk.bench.marking
+        await desk.until(lambda: desk.app.screen._marks_seen == marks.changes > 1)
+        monkeypatch.setattr(FindingsList, "show_findings", counted)
+        for _ in range(5):
+            desk.app.screen.tick()
+        assert listed == []
+        judge.first.set()
+        await desk.sees("FINDINGS 1 ")
+        assert desk.bench.running
+        assert listed == [1]
+        for _ in range(5):
+            desk.app.screen.tick()
+        assert listed == [1]
+
+
+async def test_a_finding_has_its_place_wherever_the_cursor_is(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        found = [finding(1), finding(2, criterion="other"), finding(3), finding(3)]
+        lines = await shown(desk, found)
+        lines.next_order()
+        assert lines.findings == [found[0], *found[2:], found[1]]
+        for place, row in enumerate((1, 2, 3, 5)):
+            lines.move_to(row)
+            assert lines.place_here == place
+            assert lines.place_of(lines.here) == place
+        assert [lines.place_of(each) for each in found] == [0, 3, 1, 1]
+        assert lines.place_of(finding(9)) is None

@@ -12,7 +12,7 @@ import pytest
 import server as api
 from longjudge.errors import UsageError
 from longjudge.judges.anthropic import AnthropicJudge
-from longjudge_tui.library import counting
+from longjudge_tui.library import counting, pricing
 from longjudge_tui.main import find_files
 from server import MessagesServer
 
@@ -270,7 +270,6 @@ async def test_an_estimate_is_shown_for_each_row_and_in_all(open_desk, three, re
             per_row = [int(row.split(" to ask")[0].split()[-1]) for row in rows(desk)[:2]]
             assert f"{sum(per_row)} to ask" in words
             assert words[-1].startswith("~$")
-            assert "-" in words[-1]
             assert "to ask" not in rows(desk)[2]
             await desk.press("A", "A")
             await desk.press("end")
@@ -645,3 +644,64 @@ async def test_the_high_contrast_themes_can_be_chosen(open_desk, three, name):
         await desk.press("down")
         await desk.sees("SESSIONS 3")
         assert name in desk.app.available_themes
+
+
+async def test_a_failure_of_the_bench_ends_the_app_in_the_library_too(open_desk, three):
+    async with open_desk(*three) as desk:
+        await desk.until(lambda: len(rows(desk)) == 3)
+
+        def fail():
+            raise RuntimeError("the marks cannot be read")
+
+        desk.bench.raise_failure, before = fail, desk.bench.raise_failure
+        try:
+            with pytest.raises(RuntimeError, match="the marks"):
+                desk.shelf.follow()
+        finally:
+            desk.bench.raise_failure = before
+
+
+async def test_the_place_of_a_session_is_that_of_the_order_it_was_opened_in(
+    open_desk, write_session
+):
+    older, newer = write_session("older.jsonl", 20), write_session("newer.jsonl", 10)
+    os.utime(older, (1_700_000_000,) * 2)
+    async with open_desk(older, newer) as desk:
+
+        def order():
+            return [file.path.stem for file in desk.shelf.listing.view]
+
+        await desk.until(lambda: order() == ["older", "newer"])
+        await desk.press("enter")
+        await desk.sees("session 1/2")
+        await desk.press("escape", "o", "o")
+        await desk.until(lambda: order() == ["newer", "older"])
+        await desk.press("end", "enter")
+        await desk.sees("session 2/2")
+
+
+async def test_while_an_offer_is_priced_a_frame_looks_at_no_session_again(
+    open_desk, three, remote, monkeypatch
+):
+    released = threading.Event()
+    price = pricing._price
+
+    def held(*arguments):
+        assert released.wait(30)
+        return price(*arguments)
+
+    monkeypatch.setattr(pricing, "_price", held)
+    with MessagesServer(lambda *_: api.error(500, "not asked")) as server:
+        async with open_desk(*three, judge=remote(server)) as desk:
+            await desk.until(lambda: len(rows(desk)) == 3)
+            await desk.press("A", "r")
+            looks = []
+            of_all = desk.shelf.pricing.of_all
+            monkeypatch.setattr(
+                desk.shelf.pricing, "of_all", lambda *given: looks.append(1) or of_all(*given)
+            )
+            for _ in range(20):
+                assert desk.shelf.take_offer() is None
+            assert len(looks) <= 1
+            released.set()
+            await desk.sees("Judge at this price?")

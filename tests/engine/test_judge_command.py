@@ -311,6 +311,8 @@ def test_a_folder_passes_over_what_is_no_session_and_an_empty_one_is_an_error(
         (["some.jsonl"], "longjudge judge"),
         (["jugde", "some.jsonl"], "jugde: no such file or folder, and no command; did you mean"),
         (["zzz"], "the commands are sessions, chunks, judge"),
+        (["Re-sults"], "did you mean `results`?"),
+        (["--model", "offline", "judge", "x"], "`judge` is a command and comes first"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(arguments: list[str], said: str) -> None:

@@ -86,13 +86,29 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     assert path.read_bytes().startswith(b"my diary")
 
 
+async def test_a_file_of_one_byte_is_no_empty_database(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(b"h")
+    with pytest.raises(StoreError, match="not a longjudge store"):
+        await Store.open(path)
+    assert path.read_bytes() == b"h"
+
+
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION + 1))
+@pytest.mark.parametrize(
+    "its_own",
+    [
+        "CREATE TABLE songs (title)",
+        "CREATE TABLE verdicts (key, criteria, model, created)",
+        "CREATE VIEW verdicts AS SELECT 1 key, 2 verdict, 3 raw_reply, 4 rubric_version",
+    ],
+)
 async def test_the_database_of_another_program_is_refused_and_left_alone(
-    tmp_path: Path, version: int
+    tmp_path: Path, version: int, its_own: str
 ) -> None:
     path = tmp_path / "s.sqlite"
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE songs (title)")
+        connection.execute(its_own)
         connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     before = path.read_bytes()

@@ -154,6 +154,8 @@ class LongjudgeApp(App[None]):
 
     async def _show(self, mode: str) -> None:
         if len(self.screen_stack) == 1:
+            # What holds the mouse on one screen would take every click on the other.
+            self.capture_mouse(None)
             await self.switch_mode(mode)
 
     def _answered(self, leave: bool | None) -> None:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LOCAL_SECONDS = 2.0
 """How long the local clipboard's tool may take; its interpreter's start is in it."""
 
+KILLED_SECONDS = 1.0
+"""How long the end of a process that was killed is awaited."""
+
 MAX_ENCODED = 75_000
 """Terminals drop longer OSC 52 sequences, some of them without a word."""
 
@@ -115,7 +118,9 @@ async def copy_locally(text: str) -> Local:
             # A tool that it started hangs with it.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(KILLED_SECONDS):
+                    await process.wait()
     if process.returncode == NO_TOOL:
         return Local.NONE
     return Local.FAILED if process.returncode else Local.TAKEN

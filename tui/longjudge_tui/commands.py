@@ -52,7 +52,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", ("r",), "r", "Judge what is not kept yet", "Run", "Run"),
     Command("cancel_run", ("x",), "x", "Cancel the whole judgment", "Cancel", "Cancel"),
     Command("cancel_part", ("c",), "c", "Cancel the chunk under the cursor", "Cancel one"),
-    Command("follow", ("j",), "j", "Go to the chunk that is judged, and follow the run", "Follow"),
+    Command(
+        "follow",
+        ("j",),
+        "j",
+        "Go to the chunk that was asked about last, and follow the run",
+        "Follow",
+    ),
     Command("ask_again", ("a",), "a", "Ask again about the gap under the cursor", "Ask again"),
     Command(
         "run_short",

@@ -113,7 +113,7 @@ def plan_variants(totals: Totals, *, applies: bool) -> list[str]:
     if not applies:
         nothing = "nothing to ask: no tool call"
         return [f"{name} · {about} tokens {band} · {nothing}", f"{name} · {nothing}"]
-    cost, cost_band = _price(totals)
+    cost, cost_band = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
     about_cost = f"{cost} {cost_band}".rstrip()
     to_ask = f"{totals.to_ask} to ask"
     kept = f"{totals.kept} kept · {to_ask}"
@@ -130,12 +130,14 @@ def plan_variants(totals: Totals, *, applies: bool) -> list[str]:
     ]
 
 
-def _price(totals: Totals) -> tuple[str, str]:
-    """What is to ask costs, and between which prices that lies, where that is a difference."""
-    cost = dollars(totals.cost_usd)
-    if not totals.cost_usd or cost.startswith("<"):
+def price_range(
+    cost_usd: float | None, lowest: float | None, highest: float | None
+) -> tuple[str, str]:
+    """An estimated price, and between which it lies, where that is a difference."""
+    cost = dollars(cost_usd)
+    if not cost_usd or cost.startswith("<"):
         return cost, ""
-    low, high = dollars(totals.cost_usd_low), dollars(totals.cost_usd_high)
+    low, high = dollars(lowest), dollars(highest)
     if low == high or low.startswith("<"):
         return f"~{cost}", ""
     return f"~{cost}", f"({low[1:]}-{high[1:]})"

@@ -80,12 +80,14 @@ def _app(paths: tuple[str, ...], judging: options.Judging, wanted: str | None) -
 
 def _check_for_a_mistyped_command(word: str) -> None:
     """Refuse what can only be meant as a command: a bare word that names nothing here."""
-    if not re.fullmatch(r"[a-z]+", word) or Path(word).exists():
+    if not re.fullmatch(r"[A-Za-z][\w -]*", word) or Path(word).exists():
         return
     from difflib import get_close_matches
 
     names = [name for name, each in _longjudge.commands.items() if not each.hidden]
-    close = get_close_matches(word, names, n=1)
+    if word in names:
+        raise UsageError(f"`{word}` is a command and comes first: `longjudge {word} …`")
+    close = get_close_matches(word.lower(), names, n=1)
     way_out = f"did you mean `{close[0]}`?" if close else f"the commands are {', '.join(names)}"
     raise UsageError(f"{word}: no such file or folder, and no command; {way_out}")
 

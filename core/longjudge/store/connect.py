@@ -40,9 +40,14 @@ MIGRATION_SECONDS = 30.0
 TRY_SECONDS = 0.1
 """How long one try may hold the connection's thread, which nothing can interrupt."""
 
+_MAGIC = b"SQLite format 3\0"
+"""How every database begins that holds anything: https://www.sqlite.org/fileformat.html."""
+
 _CONTENT = """
     SELECT user_version, (SELECT count(*) FROM sqlite_master),
-        (SELECT count(*) FROM sqlite_master WHERE name = 'verdicts')
+        (SELECT count(*) FROM sqlite_master AS own, pragma_table_info('verdicts') AS its
+            WHERE own.name = 'verdicts' AND own.type = 'table'
+            AND its.name IN ('key', 'verdict', 'raw_reply', 'rubric_version')) = 4
     FROM pragma_user_version
 """
 """In one statement, since another process may make the tables between two."""
@@ -108,12 +113,22 @@ def is_locked(error: sqlite3.OperationalError) -> bool:
 
 
 def make_file(path: Path) -> str | None:
-    """Create an empty file with mode 0600 where there is none; what went wrong, or None."""
+    """Create an empty file with mode 0600 where there is none; what went wrong, or None.
+
+    Raises:
+        StoreError: a file that is no database: SQLite takes one of a single byte for an empty one.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
+        file = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            begin = os.read(file, len(_MAGIC))
+        finally:
+            os.close(file)
     except OSError as error:
         return f"{clean_line(str(path))}: {error.strerror or error}"
+    if begin and begin != _MAGIC:
+        raise _no_database(path, "file is not a database")
     return None
 
 
@@ -191,7 +206,7 @@ async def _name_functions(connection: aiosqlite.Connection) -> None:
     await name("known_real_path", 1, known_real_path)
 
 
-def _no_database(path: Path, error: Exception) -> StoreError:
+def _no_database(path: Path, error: Exception | str) -> StoreError:
     return StoreError(
         f"{clean_line(str(path))}: not a longjudge store ({error}); move it away, or name another"
         " with --store"

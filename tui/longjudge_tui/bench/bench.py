@@ -86,6 +86,7 @@ class Bench(Trials):
         self.notices: list[str] = []
         self.problem = ""
         self.generation = 0
+        self._placed: tuple[tuple[SessionFile | None, int], int | None] | None = None
         self.store = store
         self._stock = Stock(
             store,
@@ -109,6 +110,23 @@ class Bench(Trials):
     def file(self) -> SessionFile | None:
         """The file of the session."""
         return self._opening.file
+
+    @property
+    def place(self) -> int | None:
+        """Which of the files is open, from 0; None where none of them is.
+
+        Looked up once, and not on every frame: there may be very many files.
+        """
+        files, about = self.files, (self.file, len(self.files))
+        if self._placed is None or self._placed[0] != about:
+            here = (place for place, each in enumerate(files) if each == self.file)
+            self._placed = about, next(here, None)
+        return self._placed[1]
+
+    def step_through(self, files: Sequence[SessionFile]) -> None:
+        """Have one key step through other files, in their order."""
+        self.files[:] = files
+        self._placed = None
 
     @property
     def loading(self) -> Loading | None:
@@ -276,6 +294,7 @@ class Bench(Trials):
     def _lost(self) -> None:
         if self.outlook is not None:
             self.outlook = self.outlook.again(self._stock.keys)
+            self.generation += 1
 
     def _stock_changed(self) -> None:
         self.look_at_store()
@@ -293,6 +312,8 @@ class Bench(Trials):
     def raise_failure(self) -> None:
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
         self._stock.raise_failure()
+        if self.texts is not None:
+            self.texts.raise_failure()
         for task in (self._run_task, self._opening.task):
             if task is not None and task.done() and not task.cancelled():
                 task.result()

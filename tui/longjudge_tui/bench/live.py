@@ -48,8 +48,8 @@ def header_variants(bench: Bench) -> list[str]:
     elif any(each.severity is Severity.WARNING for each in session.diagnostics):
         warning = [f"⚠ {line(session.diagnostics[0].reason, 40)}"]
     where: list[str] = []
-    if len(bench.files) > 1 and file in bench.files:
-        where = [f"session {bench.files.index(file) + 1}/{len(bench.files)}"]
+    if len(bench.files) > 1 and (place := bench.place) is not None:
+        where = [f"session {place + 1}/{len(bench.files)}"]
     rest = [line(session.format, 30), *counts, *warning, *where]
     full, shorter = [name, *rest], [name, rest[0], *counts[:2], *warning, *where]
     titled: list[str] = []
@@ -204,9 +204,11 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
 
 
 def _go_on(bench: Bench, result: Result) -> list[str]:
-    """The key that asks what is missing, where that is something that can be asked."""
-    if not result.unjudged_chunks or result.error:
+    """The key that asks what is missing, where that can be asked; else the way to the findings."""
+    if result.error:
         return []
+    if not result.unjudged_chunks:
+        return [f"{command('next_finding').shown} goes to the findings"] if result.findings else []
     return [f"{command('run').shown} {'asks again' if bench.store_error else 'goes on'}"]
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from longjudge.sessions import Session, SessionFile
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Loading:
-    """A session on its way in."""
+    """A session on its way in; the thread that reads it writes here how far it is."""
 
     file: SessionFile
     done: int
@@ -100,18 +100,20 @@ class Opening:
         before = self.task
         if before is not None:
             before.cancel()
-        self.loading = Loading(file, 0, file.bytes)
-        self.task = asyncio.create_task(self._load_after(before, file, direction))
+        self.loading = loading = Loading(file, 0, file.bytes)
+        self.task = asyncio.create_task(self._load_after(before, loading, direction))
 
     async def _load_after(
-        self, before: asyncio.Task[None] | None, file: SessionFile, direction: int
+        self, before: asyncio.Task[None] | None, loading: Loading, direction: int
     ) -> None:
         if before is not None:
             await asyncio.wait({before})
+        file = loading.file
 
         def report(done: int, total: int) -> None:
-            # Called in the loading thread; one assignment of a fresh object is safe to read.
-            self.loading = Loading(file, done, total)
+            # Called in the loading thread, once more even after nobody waits for it: nobody looks
+            # at its object then.
+            loading.done, loading.total = done, total
 
         session: Session | None = None
         try:

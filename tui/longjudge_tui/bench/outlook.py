@@ -65,7 +65,7 @@ class Outlook:
         return cls(plan, keys, Copies(keys), estimator, totals)
 
     def again(self, kept: Container[str]) -> Outlook:
-        """The same plan after the store has grown."""
+        """The same plan after the store has changed."""
         return replace(self, totals=self.estimator.totals(self.plan, self.keys, kept))
 
     def with_kept(self, more: Iterable[str]) -> Outlook:

@@ -107,7 +107,7 @@ class Lookup:
         self.task = asyncio.create_task(self._fill(session, outlook))
 
     def end(self) -> None:
-        """Forget the preview; what fills it ends by itself soon."""
+        """Forget the preview; what fills it is cancelled."""
         self.preview = None
         if self.task is not None:
             self.task.cancel()

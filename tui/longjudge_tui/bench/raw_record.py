@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from longjudge.errors import SessionError
-
-if TYPE_CHECKING:
-    from longjudge.sessions import Session
 
 MAX_LAID_OUT_BYTES = 8_000_000
 """A longer record is shown as it is: parsing it would hold up the screen."""
@@ -77,49 +70,3 @@ def _bounded(string: str) -> str:
     if left_out <= 0:
         return string
     return f'{string[: limit + 1]}…" ({left_out:,} characters left out)'
-
-
-class RawRecords:
-    """Reads the records of a session in a thread, one at a time; `close` ends that."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._held: tuple[int, RawRecord | SessionError] | None = None
-        self._wanted: int | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    def get(self, event: int) -> RawRecord | None:
-        """The record of an event; None where it is being read from now on.
-
-        Raises:
-            SessionError: the file cannot be read.
-        """
-        if self._held is None or self._held[0] != event:
-            self._wanted = event
-            if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._read())
-            return None
-        if isinstance(self._held[1], SessionError):
-            raise self._held[1]
-        return self._held[1]
-
-    def at_hand(self, event: int) -> bool:
-        """Whether a record can be had at once."""
-        return self._held is not None and self._held[0] == event
-
-    def close(self) -> None:
-        """Wait for no record any more."""
-        self._wanted = None
-        if self._task is not None:
-            self._task.cancel()
-
-    async def _read(self) -> None:
-        while (event := self._wanted) is not None:
-            self._wanted = None
-            try:
-                self._held = event, await asyncio.to_thread(self._record, event)
-            except SessionError as error:
-                self._held = event, error
-
-    def _record(self, event: int) -> RawRecord:
-        return raw_record(self._session.raw(event))

@@ -23,12 +23,16 @@ class Spot:
 
 
 class Records:
-    """A board with what changed on it. `take_dirty` hands the changed rows out once."""
+    """A board with what changed on it. `take_dirty` hands the changed rows out once.
+
+    `changes` counts how often the findings became others, so that a screen knows when to list them.
+    """
 
     def __init__(self, board: Board) -> None:
         self._board = board
         self._dirty: set[int] = set()
         self._findings: dict[int, tuple[ResultFinding, ...]] = {}
+        self.changes = 0
 
     def record(self, position: int) -> ChunkRecord:
         """What is known about one chunk."""
@@ -73,12 +77,16 @@ class Records:
             )
             if same and stays(position):
                 self._findings[position] = found
+                self.changes += 1
 
     def _changed(self, position: int) -> None:
         """A chunk's record is another one."""
         self._dirty.add(position)
         record = self._board.chunks[position]
+        before = self._findings.get(position)
         if record.findings:
             self._findings[position] = record.findings
         elif record.state.ended:
             self._findings.pop(position, None)
+        if self._findings.get(position) != before:
+            self.changes += 1

@@ -114,6 +114,8 @@ class Run(Records):
         """
         self._started = time.monotonic()
         self.result = await self._judgment.run()
+        # Every chunk has ended; keeping what was before would keep what was before that, too.
+        self._before = None
 
     def cancel(self) -> None:
         """End the judgment; safe to call again."""
@@ -145,6 +147,12 @@ class Run(Records):
         running = [each for each in self._ticking if self._states[each] is ChunkState.RUNNING]
         asked = running or self._ticking
         return (min(asked), max(asked)) if asked else None
+
+    @property
+    def newest(self) -> int | None:
+        """The chunk that was asked about last, and so is in flight the longest from now on."""
+        asked = [(self.record(each).asked_at or 0.0, each) for each in self._ticking]
+        return max(asked)[1] if asked else None
 
     def is_gap(self, position: int) -> bool:
         """Whether a chunk has ended without a verdict."""

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
-from longjudge.errors import SessionError
-from longjudge_tui.bench.raw_record import RawRecords
+from longjudge_tui.bench.aside import Aside
+from longjudge_tui.bench.raw_record import raw_record
 
 if TYPE_CHECKING:
     from longjudge.sessions import Session
+    from longjudge_tui.bench.raw_record import RawRecord
 
 SLOW_CHARS = 1_000_000
 """A text from here on takes longer to read again than a frame may."""
 
 
 class Texts:
-    """Hands texts out; a slow one once it is in. `close` ends its tasks, and those of `raw`."""
+    """Hands texts out; a slow one once it is in. `raw` has the records behind the events.
+
+    `close` ends the tasks of both.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.raw = RawRecords(session)
-        self._held: tuple[int, str | SessionError] | None = None
-        self._wanted: int | None = None
-        self._task: asyncio.Task[None] | None = None
+        self.raw: Aside[RawRecord] = Aside(lambda event: raw_record(session.raw(event)))
+        self._slow = Aside(session.text)
 
     def is_slow(self, event: int) -> bool:
         """Whether a text has to be waited for at first."""
@@ -31,7 +32,7 @@ class Texts:
 
     def at_hand(self, event: int) -> bool:
         """Whether a text can be had at once."""
-        return not self.is_slow(event) or (self._held is not None and self._held[0] == event)
+        return not self.is_slow(event) or self._slow.at_hand(event)
 
     def get(self, event: int) -> str | None:
         """A text; None where it is being read from now on, until it is `at_hand`.
@@ -39,29 +40,14 @@ class Texts:
         Raises:
             SessionError: the file no longer holds it.
         """
-        if not self.is_slow(event):
-            return self.session.text(event)
-        if self._held is None or self._held[0] != event:
-            self._wanted = event
-            if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._read())
-            return None
-        if isinstance(self._held[1], SessionError):
-            raise self._held[1]
-        return self._held[1]
+        return self._slow.get(event) if self.is_slow(event) else self.session.text(event)
+
+    def raise_failure(self) -> None:
+        """Raise what a task of this object died of."""
+        self.raw.raise_failure()
+        self._slow.raise_failure()
 
     def close(self) -> None:
         """Wait for no text any more."""
         self.raw.close()
-        self._wanted = None
-        if self._task is not None:
-            self._task.cancel()
-
-    async def _read(self) -> None:
-        """Read what was wanted last; what is wanted meanwhile comes next."""
-        while (event := self._wanted) is not None:
-            self._wanted = None
-            try:
-                self._held = event, await asyncio.to_thread(self.session.text, event)
-            except SessionError as error:
-                self._held = event, error
+        self._slow.close()

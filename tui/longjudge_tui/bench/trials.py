@@ -149,7 +149,9 @@ class Trials:
     def ask_again(self, position: int) -> None:
         """Ask about one gap again, in the judgment in flight or in one of its own."""
         run, part = self.run, position + 1
-        if run is None or not run.is_gap(position):
+        if self.loading is not None:
+            self.notices.append("the session is still being read")
+        elif run is None or not run.is_gap(position):
             self.notices.append(f"part {part} is no gap; there is nothing to ask again")
         elif not self.running:
             self._begin(Wanted(self.settings, frozenset({position}), run))
@@ -229,8 +231,12 @@ class Trials:
 
     def cancel_part(self, position: int) -> None:
         """End one chunk of the judgment in flight."""
-        if not self.running or self.run is None or not self.run.cancel_part(position + 1):
-            self.notices.append(f"part {position + 1} is not being judged")
+        part = position + 1
+        if not self.running or self.run is None:
+            self.notices.append(f"part {part} is not being judged")
+        elif not self.run.cancel_part(part):
+            follow = command("follow").shown
+            self.notices.append(f"part {part} has ended already: {follow} goes to the newest one")
 
     def follow_run(self, *, anew: bool) -> None:
         """Let "kept" and "to ask" follow the verdicts of the judgment in flight.

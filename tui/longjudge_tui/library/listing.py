@@ -139,7 +139,7 @@ class Listing:
         self._changed()
 
     def filter_by(self, words: str) -> None:
-        """Show only what has all the words in its title, path or format."""
+        """Show only what has all the words in title, path, folder, id and format."""
         if words != self.words:
             self.words = words
             self._changed()

@@ -166,6 +166,10 @@ class Pricing:
             for each in held
         ]
 
+    def known(self, file: SessionFile) -> object:
+        """What was estimated last about a session: another object with every estimate of it."""
+        return self._estimates.get(file)
+
     def estimate(self, files: Sequence[SessionFile], terms: Terms) -> None:
         """Estimate sessions together, where they are not estimated so already."""
         asked = frozenset(files)

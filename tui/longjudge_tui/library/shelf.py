@@ -88,6 +88,7 @@ class Shelf:
         self._store = store
         self._parts: dict[SessionFile, list[SessionFile]] = {}
         self._offered: tuple[SessionFile, ...] = ()
+        self._lacking: tuple[SessionFile, object, object] | None = None
         self._unread: list[SessionFile] = []
         self._seen: Result | None = None
         self._sum: tuple[object, Sum] | None = None
@@ -139,7 +140,8 @@ class Shelf:
 
     def follow(self) -> None:
         """Take in what happened since the last time; raise what a task of this object died of."""
-        for each in (self.counting, self.pricing, self.queue):
+        # The bench's tasks are watched from here where the workbench has not been shown yet.
+        for each in (self.counting, self.pricing, self.queue, self.bench):
             each.raise_failure()
         if self._look_task is not None and self._look_task.done():
             if not self._look_task.cancelled():
@@ -153,7 +155,9 @@ class Shelf:
             self.results.note(listed, Last.of_result(result, keys))
             self.queue.states.pop(listed, None)
             self.pricing.forget([listed])
-        self._seen = result
+        if result is not None:
+            # A judgment that could not begin brings back the one before it, seen already.
+            self._seen = result
 
     def state(self, file: SessionFile) -> State | None:
         """A session's state in the queue, or in the judgment of the bench."""
@@ -214,7 +218,7 @@ class Shelf:
             self.notices.append(f"{clean_line(file.path.name, 100)}: {facts.fault}")
             return False
         if not self.bench.running:
-            self.bench.files[:] = self.listing.view
+            self.bench.step_through(self.listing.view)
         return self.bench.show(file)
 
     def estimate(self, files: Sequence[SessionFile]) -> None:
@@ -233,20 +237,24 @@ class Shelf:
         elif self.terms.free:
             self.judge(readable)
         else:
-            self._offered = tuple(readable)
+            self._offered, self._lacking = tuple(readable), None
             self.pricing.estimate(readable, self.terms)
 
     def take_offer(self) -> Offer | None:
         """What was asked for, once everything of it is priced; what costs nothing is judged."""
+        if not self._offered or self._lacks_as_before:
+            return None
         # Files with many sessions have become several by now.
         self._offered = tuple(
             part for file in self._offered for part in self._parts.get(file, [file])
         )
         prices = self.pricing.of_all(self._offered, self.terms)
-        if not self._offered or any(price is None for price in prices):
-            if self._offered and not self.pricing.waiting:
+        if None in prices:
+            if not self.pricing.waiting:
                 # The terms are others now than those of the question.
                 self.pricing.estimate(self._offered, self.terms)
+            last = self._offered[-1 - prices[::-1].index(None)]
+            self._lacking = last, self.pricing.known(last), self.terms.basis
             return None
         priced = zip(self._offered, prices, strict=True)
         fine = [(f, p) for f, p in priced if p and not p.fault and not p.copied]
@@ -256,6 +264,18 @@ class Shelf:
             return offer
         self.judge(offer.files)
         return None
+
+    @property
+    def _lacks_as_before(self) -> bool:
+        """Whether the one that is estimated last still has no price that holds.
+
+        As long as it has not, no frame need look at all the others: there may be very many.
+        """
+        if self._lacking is None or not self.pricing.waiting:
+            return False
+        file, known, basis = self._lacking
+        same = self.pricing.known(file) is known and basis == self.terms.basis
+        return same and file not in self._parts
 
     def judge(self, files: Sequence[SessionFile]) -> None:
         """Judge sessions, one after the other."""
@@ -275,6 +295,7 @@ class Shelf:
             return
         dropped = self.pricing.cancel(file)
         self._offered = tuple(each for each in self._offered if each != file)
+        self._lacking = None
         if not self.queue.cancel(file) and not dropped:
             self.notices.append("nothing is going on about this session")
 

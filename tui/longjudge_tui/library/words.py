@@ -11,7 +11,7 @@ from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.library.judging import IN_FLIGHT, Stage
 from longjudge_tui.library.listing import Order
-from longjudge_tui.wording import dollars, line, plural, size, tokens
+from longjudge_tui.wording import line, plural, price_range, size, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,8 +200,7 @@ def last_look(last: Last) -> str:
 
 def about(cost: float | None) -> str:
     """An estimated price."""
-    words = dollars(cost)
-    return f"~{words}" if cost and not words.startswith("<") else words
+    return price_range(cost, cost, cost)[0]
 
 
 def price_words(price: Price) -> Variants:
@@ -219,9 +218,7 @@ def price_words(price: Price) -> Variants:
 
 def price_sum(price: Price) -> list[str]:
     """What a run would ask, in a line."""
-    cost = about(price.cost_usd)
-    if price.cost_usd and price.low is not None and price.high is not None:
-        cost += f" ({dollars(price.low).lstrip('$')}-{dollars(price.high).lstrip('$')})"
+    cost = " ".join(filter(None, price_range(price.cost_usd, price.low, price.high)))
     equal = [f"{price.equal} equal to another"] if price.equal else []
     kept, to_ask = f"{price.kept} kept", f"{price.to_ask} to ask"
     return [plural(price.chunks, "chunk"), kept, *equal, to_ask, cost]

@@ -18,7 +18,7 @@ from longjudge.settings import DEFAULT_MODEL
 from longjudge.tokens import model_factor
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import dollars, fit, line
+from longjudge_tui.wording import fit, line, price_range
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -175,7 +175,7 @@ class ChoiceDialog(ModalScreen[bool]):
 
     def _fit(self) -> None:
         """Who judges, and what was refused, have their place before the rows of the list."""
-        said = -(-len(self._said) // REFUSED_CELLS)
+        said = sum(-(-cell_len(each) // REFUSED_CELLS) for each in self._said.split("\n"))
         titles = 0 if self._column is None else 1
         room = self.size.height * 9 // 10 - OTHER_LINES - max(1, min(said, REFUSED_LINES)) - titles
         rows = min(MOST_ROWS, len(self._choices), room)
@@ -298,8 +298,7 @@ def cost_column(costs: ModelCosts, *, applies: bool) -> Column:
         kept = f"{totals.kept}/{totals.chunks} kept" if totals.kept else ""
         if totals.cost_usd is None:
             return "price unknown", kept
-        cost = dollars(totals.cost_usd)
-        return (f"~{cost}" if totals.cost_usd and cost[0] != "<" else cost), kept
+        return price_range(totals.cost_usd, totals.cost_usd, totals.cost_usd)[0], kept
 
     return Column(" this session", "a million tokens in, out", of)
 

@@ -121,7 +121,7 @@ class ChunkList(LineList):
             # The plan is another one, and these rows are not yet.
             return ChunkFacts(bench.generation, "", "dim", "")
         if not bench.applies:
-            return ChunkFacts(bench.generation, "– skipped", "dim", "no tool call")
+            return ChunkFacts(bench.generation, "– not asked", "dim", "no tool call")
         record = records.record(row) if records else None
         if record is None or (run is None and not record.state.ended):
             word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")

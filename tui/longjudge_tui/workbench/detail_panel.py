@@ -148,10 +148,13 @@ class DetailPanel(Vertical):
         self._forget()
         self._show_facts()
         reason = record.reason or GapReason.SKIPPED
+        words = GAP_WORDS[reason]
+        if reason is GapReason.CANCELLED and not record.attempts:
+            words = "cancelled by itself, before it was asked"
         asked = f"asked {plural(record.attempts, 'time')}" if record.attempts else "not asked"
         this, every = command("ask_again").shown, command("run").shown
         paragraphs = [
-            f"part {part} has no verdict: {reason.value}, {GAP_WORDS[reason]}",
+            f"part {part} has no verdict: {reason.value}, {words}",
             record.problem,
             error if error != record.problem else "",
             f"{asked}; {this} asks again about this one,"

@@ -52,6 +52,7 @@ class EvidenceActions(Screen[None]):
         self._clipboard = Clipboard()
         self._chores = Chores()
         self._marks_seen = -1
+        self._findings_seen: tuple[Records | None, int] = (None, 0)
         self._listed: tuple[str, str] | None = None
 
     def on_mount(self) -> None:
@@ -59,7 +60,7 @@ class EvidenceActions(Screen[None]):
         self.bench.marking.begin()
 
     async def on_unmount(self) -> None:
-        """End what is still copying."""
+        """End what a key has started and is not done."""
         await self._chores.end()
 
     @property
@@ -80,9 +81,15 @@ class EvidenceActions(Screen[None]):
         """What the painted findings are from; None while they are those of another plan."""
         return None if self._behind else self.bench.records
 
+    @property
+    def findings_changed(self) -> bool:
+        """Whether there are other findings than those that are listed."""
+        return _findings_of(self.bench.records) != self._findings_seen
+
     def show_findings(self) -> None:
         """Fill the list, and mark the events that findings name."""
         records = self.bench.records
+        self._findings_seen = _findings_of(records)
         self._leave_filter_behind()
         self.findings.use_rubric(self.bench.rubric)
         self.findings.show_findings(records.findings() if records else [], self._mark_of)
@@ -263,6 +270,8 @@ class EvidenceActions(Screen[None]):
         except OSError as error:
             self._say(f"not saved: {error.strerror}")
         else:
+            # A message about a copy would lie over the path.
+            self.app.clear_notifications()  # pyright: ignore[reportUnknownMemberType]
             self.detail.say_saved(shown_path(path))
             self._say(f"{handout.words}: saved; the path is above the text")
 
@@ -297,3 +306,8 @@ class EvidenceActions(Screen[None]):
             rubric_version=bench.rubric.version,
             mark=self._mark_of(finding),
         )
+
+
+def _findings_of(records: Records | None) -> tuple[Records | None, int]:
+    """Whose findings these are, and how often they have changed."""
+    return records, records.changes if records is not None else 0

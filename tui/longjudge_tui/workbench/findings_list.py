@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -39,7 +40,10 @@ def _no_mark(finding: ResultFinding) -> Mark | None:
 
 
 class FindingsList(LineList):
-    """One row per finding; by criterion, a heading above each group."""
+    """One row per finding; by criterion, a heading above each group.
+
+    `findings` are those that are shown, in order.
+    """
 
     OPEN_ON_CLICK: ClassVar[bool] = True
 
@@ -49,6 +53,9 @@ class FindingsList(LineList):
         self.order = FindingOrder.PART
         self._all: list[ResultFinding] = []
         self._rows_shown: list[FindingRow] = []
+        self._rows_of: list[int] = []
+        self._places: dict[ResultFinding, int] = {}
+        self.findings: list[ResultFinding] = []
         self._anchor: ResultFinding | None = None
         self._marked: list[ShownFinding] = []
         self._counts = count_filters([])
@@ -58,11 +65,6 @@ class FindingsList(LineList):
         """Name criteria as this rubric does, and order them so."""
         self._labels = criterion_labels(rubric)
         self._label_cells = min(LABEL_CELLS, max(map(cell_len, self._labels.values())))
-
-    @property
-    def findings(self) -> list[ResultFinding]:
-        """What is shown, in order."""
-        return [row.finding for row in self._rows_shown if isinstance(row, ShownFinding)]
 
     @property
     def all_findings(self) -> list[ResultFinding]:
@@ -85,8 +87,7 @@ class FindingsList(LineList):
             return None
         if finding == self.here:
             return self._place_at(self.cursor)
-        shown = self.findings
-        return shown.index(finding) if finding in shown else None
+        return self._places.get(finding)
 
     @property
     def place_here(self) -> int:
@@ -95,8 +96,7 @@ class FindingsList(LineList):
 
     def move_to_place(self, place: int) -> None:
         """Put the cursor on one of those shown."""
-        rows = [i for i, row in enumerate(self._rows_shown) if isinstance(row, ShownFinding)]
-        self.move_to(rows[place])
+        self.move_to(self._rows_of[place])
 
     def next_filter(self) -> bool:
         """Show what the next filter lets through; False where no other lets anything through."""
@@ -203,7 +203,7 @@ class FindingsList(LineList):
         return self._labels.get(criterion, line(criterion, LABEL_CELLS))
 
     def _place_at(self, row: int) -> int:
-        return sum(isinstance(each, ShownFinding) for each in self._rows_shown[:row])
+        return bisect_left(self._rows_of, row)
 
     def _arrange(self) -> None:
         rows = arrange(self._marked, [*self._labels], only=self.only, order=self.order)
@@ -213,7 +213,18 @@ class FindingsList(LineList):
         here = self.here if self._rows_shown else self._anchor
         self._anchor = here
         self._rows_shown = rows
+        self._keep_places()
         self._reset(self.cursor if here is None else self._row_of(here))
+
+    def _keep_places(self) -> None:
+        """Make once what every frame asks for: where each finding stands, the first of equals."""
+        shown = [(row, each) for row, each in enumerate(self._rows_shown)]
+        found = [(row, each.finding) for row, each in shown if isinstance(each, ShownFinding)]
+        self._rows_of = [row for row, _ in found]
+        self.findings = [finding for _, finding in found]
+        self._places = {}
+        for place, finding in enumerate(self.findings):
+            self._places.setdefault(finding, place)
 
     def _row_of(self, finding: ResultFinding) -> int:
         """The row of a finding, also where other chunks have given it another part.

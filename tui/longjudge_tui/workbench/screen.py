@@ -1,4 +1,4 @@
-"""The one screen: chunks, events, settings, findings, and the text of an event."""
+"""The workbench: chunks, events, settings, findings, and the text of an event."""
 
 from __future__ import annotations
 
@@ -181,6 +181,8 @@ class Workbench(TuningActions, EvidenceActions):
         if dirty or ended != self._had_result:
             self._ticks += 1
             self.bench.follow_run(anew=self._ticks % TOTALS_EVERY == 0)
+        if ended != self._had_result or self.findings_changed:
+            # What only runs on has rows that change, and findings that stay as they are.
             self.show_findings()
         if self.chunks.cursor in dirty:
             self._follow_chunk()
@@ -284,6 +286,9 @@ class Workbench(TuningActions, EvidenceActions):
             self._at_chunk = False
 
     def _show_event_at(self, row: int) -> None:
+        if self._behind or self._chunk_behind:
+            # The rows are still those of another plan, perhaps of another session.
+            return
         number = self.events.event_at(row)
         if number is not None:
             self._show_passage(Passage(number, self.events.piece_at(row)))

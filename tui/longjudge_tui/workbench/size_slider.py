@@ -88,6 +88,10 @@ class SizeSlider(Widget, can_focus=True):
         self._hold(False)
         self.release_mouse()
 
+    def on_hide(self) -> None:
+        """Let go of the mouse where there is no room for the slider any more."""
+        self.on_mouse_up()
+
     def on_mouse_release(self) -> None:
         """Somebody else has the mouse now."""
         self._hold(False)

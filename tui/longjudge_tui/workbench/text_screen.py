@@ -9,6 +9,7 @@ from textual.screen import ModalScreen
 
 from longjudge_tui.chores import Chores
 from longjudge_tui.widgets.lines import FittedLine
+from longjudge_tui.wording import line
 from longjudge_tui.workbench.detail import DetailView, Marked
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class TextScreen(ModalScreen[None]):
             self._chores.start(self._copy_out(self._shown.copied))
 
     async def _copy_out(self, text: str) -> None:
-        self.notify(await self._copy(text), markup=False)
+        self.notify(line(await self._copy(text), 500), markup=False)
 
     def action_close(self) -> None:
         """Go back."""

@@ -202,13 +202,14 @@ class TuningActions(Screen[None]):
         self.bench.cancel()
 
     def action_follow(self) -> None:
-        """Go to the first chunk that is asked about, and keep those in sight from now on."""
+        """Go to the chunk that was asked about last, and keep those in flight in sight."""
         run = self.bench.run
         if run is None or not self.bench.running:
             self.notify("nothing is being judged", markup=False)
             return
-        if stretch := run.in_flight:
-            self.chunks.move_to(stretch[0])
+        newest = run.newest
+        if newest is not None:
+            self.chunks.move_to(newest)
         self.chunks.following = True
 
     def action_cancel_part(self) -> None:
