@@ -157,7 +157,7 @@ WAYS: dict[str, Way] = {
     "run": Way("workbench", button("run"), says("complete: part ", "judged 6 of 6")),
     "cancel_run": Way("running", button("cancel-run"), says("cancelled; 0 of 6 parts judged")),
     "cancel_part": Way("running", at_row_end("chunks", 0), row_says("chunks", 0, "cancelled")),
-    "follow": Way("running", palette("follow"), here("chunks", 0), before=("end",)),
+    "follow": Way("running", palette("follow"), here("chunks", 3), before=("end",)),
     "ask_again": Way("gap", at_row_end("chunks", 0), row_says("chunks", 0, "queued")),
     "run_short": Way("held", button("run-short"), says("not judged within 0.5 seconds")),
     "smaller": Way("workbench", bar("smaller"), says("chunk   800 ")),
