@@ -97,6 +97,8 @@ async def judge_eight(desk):
     running = ChunkState.RUNNING, ChunkState.RETRYING
     await desk.until(lambda: sum(states(desk, *running)) == 4, "four in flight")
     await desk.until(lambda: sum(states(desk, ChunkState.CLEAN, ChunkState.FLAGGED)) == 8)
+    # Where the list has followed to depends on what each frame has seen; from the top it does not.
+    desk.app.screen.query_one("#chunks").scroll_to(y=0, animate=False, force=True)
     desk.app.screen.tick()
 
 

@@ -70,7 +70,7 @@ async def test_a_short_limit_with_everything_kept_says_why_nothing_can_time_out(
             lambda: painted(desk, "status").find("nothing is asked and nothing can time out") >= 0
         )
         assert "another chunk size ([ ]) asks anew" in desk.title("status")
-        assert any("nothing can time out" in words for words in messages(desk))
+        await desk.until(lambda: any("nothing can time out" in note for note in messages(desk)))
         assert desk.bench.run is first
         await desk.press("right_square_bracket")
         await desk.until(lambda: "nothing can time out" not in desk.title("status"))
@@ -168,7 +168,7 @@ async def test_a_model_that_cannot_be_asked_is_known_before_a_run(open_desk, wri
         await desk.press("r")
         await desk.until(lambda: painted(desk, "status").find(f"✗ {another}: no credential") >= 0)
         assert "set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN" in desk.title("status")
-        assert any(words.startswith(another) for words in messages(desk))
+        await desk.until(lambda: any(words.startswith(another) for words in messages(desk)))
         assert not any("--model" in words for words in (*messages(desk), desk.title("status")))
 
 
