@@ -67,6 +67,12 @@ class ChunkList(LineList):
         super().__init__(id=id)
         self._bench = bench
         self.following = False
+        self.leading = False
+
+    def lead_to(self, row: int) -> None:
+        """Put the cursor on what is judged, and take it along until the user moves."""
+        self.move_to(row)
+        self.following = self.leading = True
 
     def keep_in_sight(self, first: int, last: int) -> None:
         """Scroll so that a row is on the screen and, where there is room, those up to the last."""
@@ -86,12 +92,12 @@ class ChunkList(LineList):
 
     def stay(self) -> None:
         """Stay with the chunk under the cursor, whatever is judged meanwhile."""
-        self.following = False
+        self.following = self.leading = False
         self.show_cursor()
 
     def move_to(self, row: int, *, middle: bool = False) -> None:
         """Put the cursor on a row, and stay there."""
-        self.following = False
+        self.following = self.leading = False
         super().move_to(row, middle=middle)
 
     def on_mouse_scroll_up(self) -> None:

@@ -203,13 +203,17 @@ class Workbench(TuningActions, EvidenceActions):
         """Keep what is asked about in sight, until the user moves through the chunks himself."""
         chunks = self.chunks
         if run is not self._followed:
-            self._followed, chunks.following = run, run.asks_all
+            self._followed, chunks.following, chunks.leading = run, run.asks_all, False
         if not chunks.following:
             return
         if run.result is not None:
             chunks.following = False
             chunks.show_cursor()
         elif stretch := run.in_flight:
+            newest = run.newest
+            if chunks.leading and newest is not None and run.record(chunks.cursor).state.ended:
+                # Who has asked for a chunk in flight finds one whenever the next key comes.
+                chunks.lead_to(newest)
             chunks.keep_in_sight(*stretch)
 
     def _show_lines(self) -> None:

@@ -209,7 +209,7 @@ class TuningActions(Screen[None]):
             return
         newest = run.newest
         if newest is not None:
-            self.chunks.move_to(newest)
+            self.chunks.lead_to(newest)
         self.chunks.following = True
 
     def action_cancel_part(self) -> None:
