@@ -127,6 +127,7 @@ class Workbench(TuningActions, EvidenceActions):
         if self._behind:
             self._show_plan()
             self._show_cost()
+            self.settings.follow_drag()
 
     @property
     def _behind(self) -> bool:
@@ -221,6 +222,7 @@ class Workbench(TuningActions, EvidenceActions):
         label = line(bench.judge.label, 40)
         self.query_one("#header", FittedLine).show(*header_variants(bench), right=label)
         self._show_cost()
+        self.settings.show_settings()
         self.query_one("#live", FittedLine).show(*live_line(bench))
         status = self.query_one("#status", FittedLine)
         focused = self.focused
@@ -233,7 +235,6 @@ class Workbench(TuningActions, EvidenceActions):
         bench, outlook = self.bench, self.bench.outlook
         titles = plan_variants(outlook.totals, applies=bench.applies) if outlook else ["CHUNKS"]
         self.query_one("#chunks-title", FittedLine).show(*titles)
-        self.settings.show_settings()
 
     def _show_chunk(self, position: int) -> None:
         texts, outlook = self.bench.texts, self.bench.outlook

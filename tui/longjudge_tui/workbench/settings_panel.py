@@ -159,11 +159,7 @@ class SettingsPanel(Container):
     def show_settings(self) -> None:
         """Show the settings as they are; a field that is being typed in stays."""
         tuning, rubric = self._bench.tuning, self._bench.rubric
-        terminal_has_keys = self.app.app_focus  # pyright: ignore[reportUnknownMemberType]
-        for field in self._fields:
-            if terminal_has_keys and not field.has_focus:
-                field.value = field.number.standing(tuning)
-        self.query_one(SizeSlider).follow()
+        self.follow_drag()
         by_tokens = tuning.unit is Unit.TOKENS
         self.query_one("#label-size", FittedLine).show("tokens" if by_tokens else "chunk")
         limit = "next s" if self._limit_is_next else _LIMIT.word
@@ -177,6 +173,14 @@ class SettingsPanel(Container):
             ("show_reply", ("raw reply",)),
         ):
             self.query_one(f"#fact-{each.replace('_', '-')}", CommandFact).show(*words)
+
+    def follow_drag(self) -> None:
+        """Show the numbers and the slider as they are: all that a drag changes here."""
+        terminal_has_keys = self.app.app_focus  # pyright: ignore[reportUnknownMemberType]
+        for field in self._fields:
+            if terminal_has_keys and not field.has_focus:
+                field.value = field.number.standing(self._bench.tuning)
+        self.query_one(SizeSlider).follow()
 
     @property
     def _limit_is_next(self) -> bool:
