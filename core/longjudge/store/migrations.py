@@ -69,10 +69,43 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        # What a judge said about a chunk that has no verdict, for a person to read.
+        """
+        CREATE TABLE gap_replies (
+            judgment TEXT NOT NULL,
+            part INTEGER NOT NULL,
+            problem TEXT NOT NULL,
+            reply TEXT NOT NULL,
+            PRIMARY KEY (judgment, part)
+        ) WITHOUT ROWID
+        """,
+        # Input tokens as the provider counted them over those that were estimated, smoothed.
+        """
+        CREATE TABLE token_factors (
+            model TEXT NOT NULL,
+            format TEXT NOT NULL,
+            factor REAL NOT NULL,
+            deviation REAL NOT NULL,
+            answers INTEGER NOT NULL,
+            changed REAL NOT NULL,
+            PRIMARY KEY (model, format)
+        ) WITHOUT ROWID
+        """,
+    ),
 )
 """Each entry is what takes the schema from version `n` to `n + 1` (`PRAGMA user_version`)."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+_WITHOUT_REPLIES = (
+    "CREATE TEMP TABLE gap_replies (judgment TEXT, part INTEGER, problem TEXT, reply TEXT)",
+    """
+    CREATE TEMP TABLE token_factors (
+        model TEXT, format TEXT, factor REAL, deviation REAL, answers INTEGER, changed REAL
+    )
+    """,
+)
 
 OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
     (),
@@ -93,6 +126,8 @@ OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
         FROM main.judgments
         """,
         "CREATE TEMP TABLE marks (digest TEXT, criterion TEXT, mark TEXT, created REAL)",
+        *_WITHOUT_REPLIES,
     ),
+    _WITHOUT_REPLIES,
 )
 """What makes a store of version `n` read like one of today, without a change to its file."""
