@@ -9,13 +9,15 @@ import random
 from dataclasses import dataclass, field
 
 from longjudge.judges.base import Again, AskError
+from longjudge.states import GapReason
 
 SOON_ATTEMPTS = 5
 SOON_SECONDS = 30.0
 TOLD_ATTEMPTS = 8
 TOLD_MAX_WAIT = 30.0
 FIRST_WAIT = 0.5
-BAD_REPLIES = 2
+REPLIES_OF_A_KIND = 2
+"""A bad reply is asked once more, a cut one with a larger cap; then the chunk is a gap."""
 MAX_TOKENS = 4_096
 """Cap of the first question; thinking counts against it."""
 MORE_TOKENS = 16_384
@@ -24,13 +26,25 @@ MORE_TOKENS = 16_384
 
 @dataclass(slots=True)
 class RetryCount:
-    """What has gone wrong with one chunk so far."""
+    """What has gone wrong with one chunk so far; `cut_off` is about the last reply."""
 
     soon: int = 0
     told: int = 0
     bad_replies: int = 0
+    cut_replies: int = 0
+    cut_off: bool = False
     first_failure: float | None = None
     max_tokens: int = MAX_TOKENS
+
+    def asks_again(self, reason: GapReason) -> bool:
+        """Count a reply that is no verdict; whether its chunk is asked again."""
+        self.cut_off = reason is GapReason.TRUNCATED
+        if self.cut_off:
+            self.cut_replies += 1
+            self.max_tokens = MORE_TOKENS
+            return self.cut_replies < REPLIES_OF_A_KIND
+        self.bad_replies += 1
+        return reason is not GapReason.REFUSED and self.bad_replies < REPLIES_OF_A_KIND
 
 
 @dataclass(slots=True)

@@ -7,8 +7,6 @@ asked again.
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,11 +14,14 @@ from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, StrictStr, Va
 from pydantic.functional_validators import BeforeValidator, model_validator
 
 from longjudge.judges.base import Answer, Stop
+from longjudge.judges.json_text import FoundObjects, UnreadableTextError, find_objects
 from longjudge.states import GapReason
 from longjudge.text import clean, clean_line, without_surrogates
 from longjudge.verdict import MAX_NOTE_CHARS, MAX_QUOTE_CHARS, Finding, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from longjudge.rubric import Rubric
 
 REPLY_VERSION = "1"
@@ -29,12 +30,7 @@ REPLY_VERSION = "1"
 MAX_REPLY_CHARS = 200_000
 MAX_FINDINGS = 200
 """More findings in one reply are no judgment of a chunk, but noise."""
-MAX_BROKEN = 50
-"""Broken objects after which the search ends, since each costs a pass over the text."""
 _MAX_EVENT = 2**53
-
-_OPEN_OR_CLOSE = re.compile("[{}]")
-_LOOKS_LIKE_OBJECT = re.compile(r'\{\s{0,100}"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +89,8 @@ def reply_format(rubric: Rubric) -> str:
 def read_reply(answer: Answer, rubric: Rubric) -> Verdict | BadReply:
     """Read an answer: why it stopped first, then its text.
 
-    The text is the agreed object, or holds it: of several objects that are replies, all must say
-    the same. Objects inside other objects or inside a list do not count.
+    The text is the agreed object, or holds it among other words. Of several objects that are
+    replies, wherever they stand, all must say the same, and one of them must stand by itself.
     """
     if answer.stop is Stop.TRUNCATED:
         return BadReply(GapReason.TRUNCATED, answer.detail or "the reply was cut off")
@@ -108,91 +104,51 @@ def read_reply(answer: Answer, rubric: Rubric) -> Verdict | BadReply:
     if len(text) > MAX_REPLY_CHARS:
         return _unparsable(f"the reply is longer than {MAX_REPLY_CHARS} characters")
     try:
-        whole = _DECODER.decode(text)
-    except RecursionError:
-        return _unparsable("the reply is nested too deeply")
-    except ValueError:
-        return _scan(text, rubric)
-    verdict = _verdict(whole, rubric)
-    return verdict if isinstance(verdict, Verdict) else _unparsable(verdict)
+        found = find_objects(text)
+    except UnreadableTextError as error:
+        return _unparsable(str(error))
+    return _decide(found, rubric)
+
+
+def bounded_reply(text: str) -> str:
+    """What is kept of a reply that is no verdict, and how much is not."""
+    left_out = len(text) - MAX_REPLY_CHARS
+    if left_out <= 0:
+        return text
+    return f"{text[:MAX_REPLY_CHARS]}\n[{left_out} more characters were not kept]"
 
 
 def _unparsable(detail: str) -> BadReply:
     return BadReply(GapReason.UNPARSABLE, detail)
 
 
-def _scan(text: str, rubric: Rubric) -> Verdict | BadReply:
-    """Find the reply among other text.
+def _decide(found: FoundObjects, rubric: Rubric) -> Verdict | BadReply:
+    """The one verdict that all objects agree on.
 
-    Where an object does not parse, everything up to its closing brace is passed over, and
-    everything to the end if it has none: what stands inside a broken reply is no reply. One
-    before the reply is a draft or an example; one after it may be a change of mind, and then there
-    is no verdict.
+    What is no reply before it is a draft or an example; a broken one after it may be a change of
+    mind, and then there is no verdict.
     """
-    closing = _closing_braces(text)
-    verdicts: list[Verdict] = []
-    fault, broken, failures = "the reply holds no JSON object", False, 0
-    position = text.find("{")
-    while position >= 0 and failures < MAX_BROKEN:
-        if not _LOOKS_LIKE_OBJECT.match(text, position):
-            position = text.find("{", position + 1)
+    given: list[Verdict] = []
+    mentioned: list[Verdict] = []
+    fault, last = found.fault, -1
+    for each in found.objects:
+        if not each.alone and not _may_be_reply(each.members, rubric):
             continue
-        try:
-            found, end = _DECODER.raw_decode(text, position)
-        except RecursionError:
-            return _unparsable("the reply is nested too deeply")
-        except ValueError:
-            fault, broken, failures = "the reply's JSON is broken", True, failures + 1
-            end = closing.get(position, len(text))
+        verdict = _verdict(each.members, rubric)
+        if not isinstance(verdict, Verdict):
+            fault = verdict if each.alone else fault
+        elif each.alone:
+            given.append(verdict)
+            last = each.start
         else:
-            verdict = _verdict(found, rubric)
-            if _in_list(text, position):
-                fault = "the reply is a list"
-            elif isinstance(verdict, Verdict):
-                verdicts.append(verdict)
-                broken = False
-            else:
-                fault = verdict
-        position = text.find("{", end)
-    if not verdicts or broken:
-        return _unparsable(fault)
-    if any(verdict != verdicts[0] for verdict in verdicts):
+            mentioned.append(verdict)
+    if found.broken_at > last or not (given or mentioned):
+        return _unparsable(found.fault if found.broken_at > last else fault)
+    if any(verdict != (given or mentioned)[0] for verdict in (*given, *mentioned)):
         return _unparsable("the reply holds several answers that differ")
-    return verdicts[0]
-
-
-def _closing_braces(text: str) -> dict[int, int]:
-    """For each opening brace that is closed, the position after its closing one."""
-    opened: list[int] = []
-    closing: dict[int, int] = {}
-    for match in _OPEN_OR_CLOSE.finditer(text):
-        if match.group() == "{":
-            opened.append(match.start())
-        elif opened:
-            closing[opened.pop()] = match.end()
-    return closing
-
-
-def _in_list(text: str, position: int) -> bool:
-    return text[max(0, position - 100) : position].rstrip().endswith("[")
-
-
-class _DuplicateKeyError(ValueError):
-    pass
-
-
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _DuplicateKeyError("a key stands twice in one object")
-    return members
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
+    if not given:
+        return _unparsable("the reply's only answer is quoted, or part of something else")
+    return given[0]
 
 
 def _known_event(value: object) -> object:
@@ -219,7 +175,7 @@ class _Part(BaseModel):
     def _no_misplaced_words(cls, value: object) -> object:
         if isinstance(value, dict):
             for key in value:  # pyright: ignore[reportUnknownVariableType]
-                word = str(key).lower()  # pyright: ignore[reportUnknownArgumentType]
+                word = str(key).strip().casefold()  # pyright: ignore[reportUnknownArgumentType]
                 if key not in cls.model_fields and word in _DECIDING | cls.model_fields.keys():
                     raise ValueError(f"unexpected key {str(key)[:40]!r}")  # pyright: ignore[reportUnknownArgumentType]
         return value  # pyright: ignore[reportUnknownVariableType]
@@ -269,10 +225,13 @@ class _PlainReply(_Part):
         return self
 
 
-def _verdict(found: object, rubric: Rubric) -> Verdict | str:
+def _may_be_reply(found: Mapping[str, object], rubric: Rubric) -> bool:
+    """Whether it is worth a closer look; most objects in a reply are parts of the reply."""
+    return "criteria" in found or ("problem" in found and len(rubric.criterion_ids) == 1)
+
+
+def _verdict(found: Mapping[str, object], rubric: Rubric) -> Verdict | str:
     """The verdict in a parsed object, or what keeps it from being one."""
-    if not isinstance(found, dict):
-        return "the reply is no JSON object"
     names = rubric.criterion_ids
     try:
         if len(names) == 1 and "criteria" not in found:
