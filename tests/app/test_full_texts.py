@@ -151,7 +151,34 @@ async def test_the_last_reply_of_a_gap_is_shown_cleaned(open_desk, write_session
         await open_text(desk, "key", "v", "show-reply")
         assert "the last one of a gap: unparsable" in shown(desk)
         assert "shown cleaned" in shown(desk)
+        await desk.sees("── no verdict: the reply holds no JSON object ──")
         await desk.sees("no idea ␛]0;title␇ [/red]")
+
+
+async def test_the_reply_of_a_gap_is_read_again_when_its_session_is_opened_again(
+    open_desk, write_session, copied
+):
+    path = write_session("a.jsonl", 6)
+    async with open_desk(path, judge=BabblingJudge()) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("r")
+        await desk.until(ended(desk))
+    async with open_desk(path) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("down")
+        await open_text(desk, "key", "v", "show-reply")
+        assert "REPLY about part 2 · the last one of a gap: unparsable · judged 20" in shown(desk)
+        await desk.sees("── no verdict: the reply holds no JSON object ──")
+        await desk.sees("no idea ␛]0;title␇ [/red]")
+        await desk.press("y")
+        await desk.until(lambda: copied)
+        assert copied == ["no idea \x1b]0;title\x07 [/red]"]
+    async with open_desk(path, chunk_chars=1001) as desk:
+        await open_text(desk, "key", "v", "show-reply")
+        assert "of a gap" in shown(desk)
+    async with open_desk(path, chunk_chars=500) as desk:
+        await open_text(desk, "key", "v", "show-reply")
+        assert "no reply yet" in shown(desk)
 
 
 async def test_a_prompt_of_a_session_that_changed_says_so(open_desk, write_session):

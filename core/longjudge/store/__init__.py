@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from longjudge.store.file import StoreWriteError
+from longjudge.store.gap_replies import Asked, GapReply, Stretch, last_gap, read_gap_replies
 from longjudge.store.past import PastJudgment, real_path
 from longjudge.store.store import KeptVerdict, KeyParts, Provenance, Store
+from longjudge.store.token_factors import learn_tokens, token_factor, token_factors
 from longjudge.store.upkeep import Origin
 
 __all__ = [
+    "Asked",
+    "GapReply",
     "KeptVerdict",
     "KeyParts",
     "Origin",
@@ -15,5 +19,11 @@ __all__ = [
     "Provenance",
     "Store",
     "StoreWriteError",
+    "Stretch",
+    "last_gap",
+    "learn_tokens",
+    "read_gap_replies",
     "real_path",
+    "token_factor",
+    "token_factors",
 ]

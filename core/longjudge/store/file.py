@@ -30,7 +30,7 @@ from longjudge.store.connect import (
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -166,9 +166,38 @@ class StoreFile:
         Raises:
             StoreWriteError: nothing was written.
         """
+
+        async def step() -> int:
+            return (await self._connection.execute(sql, values)).rowcount
+
+        return await self._commit(step)
+
+    async def write_together(self, *statements: tuple[str, Sequence[Sequence[object]]]) -> None:
+        """Commit several statements, each with the rows of its values: all, or none.
+
+        Raises:
+            StoreWriteError: nothing was written.
+        """
+
+        async def step() -> int:
+            # Locked at once or not at all: the steps in between cannot fail for that.
+            await self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for sql, rows in statements:
+                    await self._connection.executemany(sql, rows)
+                await self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error, ValueError):
+                    await asyncio.shield(self._connection.execute("ROLLBACK"))
+                raise
+            return len(statements)
+
+        await self._commit(step)
+
+    async def _commit(self, step: Callable[[], Awaitable[int]]) -> int:
         if self.write_error is not None:
             raise StoreWriteError(self.write_error)
-        write = asyncio.ensure_future(self._execute(sql, values))
+        write = asyncio.ensure_future(self._execute(step))
         self._pending.add(write)
         write.add_done_callback(self._written)
         return await asyncio.shield(write)
@@ -179,7 +208,7 @@ class StoreFile:
             # A caller that was cancelled is not there any more to be told.
             write.exception()
 
-    async def _execute(self, sql: str, values: Sequence[object]) -> int:
+    async def _execute(self, step: Callable[[], Awaitable[int]]) -> int:
         if file_id(self.path) != self._file_id:
             raise StoreWriteError(
                 f"{clean_line(str(self.path))}: the file was removed or replaced while it was open"
@@ -192,8 +221,8 @@ class StoreFile:
                 raise StoreWriteError(f"{clean_line(str(self.path))}: another process holds it")
             tried = loop.time()
             try:
-                cursor = await patiently(
-                    lambda: self._connection.execute(sql, values),
+                changed = await patiently(
+                    step,
                     PATIENCE_SECONDS,
                     give_up=lambda: self._closing or loop.time() - tried > self._patience,
                 )
@@ -204,4 +233,4 @@ class StoreFile:
                 self._patience = SHORT_PATIENCE_SECONDS
                 raise StoreWriteError(f"{clean_line(str(self.path))}: {error}") from error
             self._patience = PATIENCE_SECONDS
-            return cursor.rowcount
+            return changed

@@ -14,6 +14,8 @@ from longjudge.text import without_surrogates
 if TYPE_CHECKING:
     import sqlite3
 
+    from longjudge.store.gap_replies import GapReply
+
 PAGE = 200
 """Judgments read at once without their parts; more go in several reads."""
 
@@ -40,7 +42,8 @@ class PastJudgment:
     `path` is the session's as it was named, `real_path` where it really was: empty for events in
     memory and where nobody noted it. `digests[i]` is the hexadecimal digest of the text that
     `result["findings"][i]` is about: its event's, or its chunk's where it names no event; empty
-    where nobody noted them. `created` is in seconds since 1970.
+    where nobody noted them. `created` is in seconds since 1970. `gaps` are recorded with it, and
+    read back by `gap_replies` alone.
     """
 
     id: str
@@ -54,6 +57,7 @@ class PastJudgment:
     created: float
     result: dict[str, object]
     digests: tuple[str, ...]
+    gaps: tuple[GapReply, ...] = ()
 
 
 class _Part(msgspec.Struct):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.marks import Mark
-from longjudge.store import past
+from longjudge.store import gap_replies, past
 from longjudge.store.file import SHORT_PATIENCE_SECONDS, StoreFile, StoreWriteError
 from longjudge.text import without_surrogates
 from longjudge.verdict import Verdict
@@ -145,13 +145,18 @@ class Store(StoreFile):
         )
 
     async def record_judgment(self, judgment: PastJudgment) -> None:
-        """Commit a judgment's result; `judgment.result` is the whole of it.
+        """Commit a judgment's result and what its gaps' judge said; `judgment.result` is whole.
 
         Raises:
             StoreWriteError: nothing was written.
         """
         self._patience = min(self._patience, SHORT_PATIENCE_SECONDS)
-        await self.write(past.INSERT, past.to_row(judgment))
+        gaps = gap_replies.to_rows(judgment.id, judgment.gaps)
+        await self.write_together(
+            (past.INSERT, [past.to_row(judgment)]),
+            (gap_replies.DELETE, [(judgment.id,)]),
+            (gap_replies.INSERT, gaps),
+        )
 
     async def judgment(self, id: str) -> PastJudgment | None:
         """The judgment of that id, whole; None where there is none."""

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.prompt import build_question
+from longjudge.redaction import redacted_text
 from longjudge.states import ChunkState
+from longjudge.store import Asked, Stretch, last_gap, real_path
 from longjudge.text import clean
 from longjudge.tokens import count_tokens, model_factor
 from longjudge_tui.wording import line, plural, size, tokens
 
 if TYPE_CHECKING:
-    from longjudge.chunks import ChunkPlan
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
     from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.outlook import Outlook
 
 SYSTEM_HEAD, USER_HEAD = "── SYSTEM ──", "── USER ──"
 
@@ -45,16 +48,16 @@ async def prompt_text(bench: Bench, position: int) -> FullText:
         return FullText((f"PROMPT of part {part}",), "no session is open")
     try:
         return await asyncio.to_thread(
-            _build, session, outlook.plan, position, bench.rubric, bench.judge
+            _build, session, outlook, position, bench.rubric, bench.judge
         )
     except LongjudgeError as error:
         return FullText((f"PROMPT of part {part} · cannot be built",), str(error))
 
 
 def _build(
-    session: Session, plan: ChunkPlan, position: int, rubric: Rubric, judge: Judge
+    session: Session, outlook: Outlook, position: int, rubric: Rubric, judge: Judge
 ) -> FullText:
-    question = build_question(session, plan, position, rubric)
+    question = build_question(session, outlook.plan, position, rubric, redact=outlook.redact)
     sent = f"{question.system}\n{question.user}"
     counted = round(count_tokens(sent) * model_factor(judge.model))
     first = f"{SYSTEM_HEAD}\n{question.system}\n\n"
@@ -72,36 +75,69 @@ def _build(
     return FullText(_titles(name, facts), text, text, heads)
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A reply as it came, what to know about it, and what is wrong with it where something is."""
+
+    reply: str = ""
+    facts: tuple[str, ...] = ()
+    problem: str = ""
+
+
 async def reply_text(bench: Bench, position: int) -> FullText:
-    """The last reply about a chunk: of this run, else the one that is kept."""
+    """The last reply about a chunk: of this run, else the one that is kept, else that of a gap."""
     name = f"REPLY about part {position + 1}"
-    records = bench.records
-    record = records.record(position) if records is not None else None
-    facts: list[str] = []
-    reply = ""
-    if record is not None and record.kept is not None:
-        reply = record.kept.raw_reply
-        facts = ["kept" if record.from_cache else "of this run"]
-    elif record is not None and record.raw_reply:
-        reply = record.raw_reply
+    try:
+        said = _said_now(bench, position) or await _said_before(bench, position)
+    except LongjudgeError as error:
+        return FullText((f"{name} · cannot be read",), str(error))
+    problem = line(said.problem, 1000)
+    if not said.reply:
+        text = f"no reply yet\n\n{problem}" if problem else "no reply yet"
+        return FullText(_titles(f"{name} · no reply yet", list(said.facts)), text)
+    facts = [*said.facts, plural(len(said.reply), "character"), *_cleaned(said.reply)]
+    above = [_numbers(bench, position), f"── no verdict: {problem} ──" if problem else ""]
+    head = "\n".join(filter(None, above))
+    heads = ((0, len(head)),) if head else ()
+    shown = f"{head}\n\n{said.reply}" if head else said.reply
+    copied = redacted_text(said.reply) if bench.settings.redact else said.reply
+    return FullText(_titles(name, facts), shown, copied, heads)
+
+
+def _said_now(bench: Bench, position: int) -> _Said | None:
+    """What the judgment at hand knows; None where it does not know the chunk."""
+    record = bench.records.record(position) if bench.records is not None else None
+    if record is None:
+        return None
+    if record.kept is not None:
+        return _Said(record.kept.raw_reply, ("kept" if record.from_cache else "of this run",))
+    ended = record.state is ChunkState.GAP
+    if record.raw_reply:
         reason = f": {record.reason.value}" if record.reason else ""
-        ended = record.state is ChunkState.GAP
-        facts = [f"the last one of a gap{reason}" if ended else "not used; it is asked again"]
-    elif bench.outlook is not None and bench.is_kept(position):
+        fact = f"the last one of a gap{reason}" if ended else "not used; it is asked again"
+        return _Said(record.raw_reply, (fact,), record.problem)
+    return _Said(problem=record.problem) if ended or record.problem else None
+
+
+async def _said_before(bench: Bench, position: int) -> _Said:
+    """What the store knows: the reply of a verdict, else that of the last judgment's gap."""
+    if bench.outlook is None or bench.session is None:
+        return _Said()
+    if bench.is_kept(position):
         key = bench.outlook.keys[position]
-        try:
-            kept = await bench.store.kept([key])
-        except LongjudgeError as error:
-            return FullText((f"{name} · cannot be read",), str(error))
-        reply, facts = (kept[key].raw_reply, ["kept"]) if key in kept else ("", [])
-    if not reply:
-        problem = f"\n\n{line(record.problem, 1000)}" if record and record.problem else ""
-        return FullText((f"{name} · no reply yet",), f"no reply yet{problem}")
-    facts += [plural(len(reply), "character"), *_cleaned(reply)]
-    numbers = _numbers(bench, position)
-    heads = ((0, len(numbers)),) if numbers else ()
-    shown = f"{numbers}\n\n{reply}" if numbers else reply
-    return FullText(_titles(name, facts), shown, reply, heads)
+        kept = await bench.store.kept([key])
+        return _Said(kept[key].raw_reply, ("kept",)) if key in kept else _Said()
+    asked = Asked(
+        real_path(bench.session.path), bench.session.id, bench.judge.model, bench.rubric.version
+    )
+    chunk = bench.outlook.plan[position]
+    stretch = Stretch(chunk.part, chunk.thread, chunk.first, chunk.last, chunk.chars)
+    last = await last_gap(bench.store, asked, stretch)
+    if last is None:
+        return _Said()
+    when = datetime.fromtimestamp(last.created).strftime("%Y-%m-%d %H:%M")
+    facts = f"the last one of a gap: {line(last.reason, 40)}", f"judged {when}"
+    return _Said(last.gap.reply, facts, last.gap.problem)
 
 
 def _numbers(bench: Bench, position: int) -> str:
