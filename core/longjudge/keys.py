@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.prompt import PROMPT_VERSION
+from longjudge.redaction import NO_REDACTOR
 from longjudge.sessions.model import RENDERING_VERSION
 from longjudge.store import KeyParts, Origin
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from longjudge.chunks import ChunkPlan
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
-
-NO_REDACTOR = "none"
 
 
 def key_parts(judge: Judge, chunk_digest: bytes, *, redactor: str = NO_REDACTOR) -> KeyParts:

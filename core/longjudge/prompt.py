@@ -3,19 +3,24 @@
 The system text is the same for every chunk of a rubric; the user text is the chunk between two
 fences. The fence's tag is made of the chunk's own digest, so that no text can contain it except
 by chance, and anything that looks like a fence or an event marker is altered by one character.
+Secrets are replaced in the whole text of an event before a piece is cut out of it, so that none is
+cut in two and sent in halves.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from longjudge.fence import neutralise
 from longjudge.judges.base import Question, QuestionEvent
 from longjudge.judges.reply import reply_format
+from longjudge.redaction import redact as redact_text
+from longjudge.redaction import unredacted
 from longjudge.sessions.model import TOOL_CHARS
 
 if TYPE_CHECKING:
     from longjudge.chunks import Chunk, ChunkPlan
+    from longjudge.redaction import Redacted
     from longjudge.rubric import Rubric
     from longjudge.sessions.model import Session
 
@@ -24,8 +29,8 @@ PROMPT_VERSION = "1"
 
 CONTEXT_CHARS = 200
 
-# Each stretch of white space is matched in one way only, so that hostile text costs no time.
-_LOOK_ALIKE = re.compile(r"<(?=\s*(?:/\s*)?chunk\s*-)|\[(?=\s*\[\s*[0-9a-f]{12}\b)", re.IGNORECASE)
+LOOK_CHARS = 20_000
+"""So much of a text is searched for secrets where its first line alone is sent."""
 
 _SYSTEM = """\
 You review recorded sessions of software agents. The user's message holds one part of such a \
@@ -51,24 +56,23 @@ def system_text(rubric: Rubric) -> str:
     return f"{_SYSTEM}{instructions}\nCriteria:\n{criteria}\n\n{reply_format(rubric)}"
 
 
-def neutralise(text: str) -> str:
-    """Alter whatever looks like a fence or an event marker, one character for one."""
-    return _LOOK_ALIKE.sub(lambda match: "‹" if match.group() == "<" else "⟦", text)
-
-
-def build_question(session: Session, plan: ChunkPlan, position: int, rubric: Rubric) -> Question:
+def build_question(
+    session: Session, plan: ChunkPlan, position: int, rubric: Rubric, *, redact: bool = True
+) -> Question:
     """Build the question about the chunk at `position` (from 0) of the plan.
+
+    With `redact` every secret of the session is a placeholder in it.
 
     Raises:
         SessionError: the file no longer holds what was indexed.
     """
     chunk = plan[position]
     tag = plan.digest(position).hex()[:12]
-    events = _question_events(session, chunk)
+    events = question_events(session, chunk, redact=redact)
     lines = [f"<chunk-{tag}>"]
     lines += [
         f"[[{tag} before]] {neutralise(context)}"
-        for context in _context(session, plan, position, chunk)
+        for context in _context(session, plan, position, chunk, redact)
     ]
     for event in events:
         lines += [f"[[{tag} event {event.number}]]", neutralise(event.text)]
@@ -76,27 +80,46 @@ def build_question(session: Session, plan: ChunkPlan, position: int, rubric: Rub
     return Question(system_text(rubric), "\n".join(lines), events, rubric, tag)
 
 
-def _question_events(session: Session, chunk: Chunk) -> tuple[QuestionEvent, ...]:
-    index = session.index
-    if chunk.piece:
-        text = session.text(chunk.first)[chunk.piece.start : chunk.piece.end]
-        return (QuestionEvent(1, index.kind(chunk.first), index.tool(chunk.first), text),)
-    return tuple(
-        QuestionEvent(
-            number - chunk.first + 1, index.kind(number), index.tool(number), session.text(number)
-        )
-        for number in range(chunk.first, chunk.last + 1)
-    )
+def sent_event(session: Session, number: int, *, redact: bool) -> Redacted:
+    """The text of a whole event as a judge reads it.
+
+    Raises:
+        SessionError: the file no longer holds what was indexed.
+    """
+    return session.redacted(number) if redact else unredacted(session.text(number))
 
 
-def _context(session: Session, plan: ChunkPlan, position: int, chunk: Chunk) -> list[str]:
-    lines = [
-        f"a result below answers this call: {_one_line(session.text(call))}"
-        for call in plan.context_calls(position)
-    ]
-    if chunk.piece:
+def question_events(session: Session, chunk: Chunk, *, redact: bool) -> tuple[QuestionEvent, ...]:
+    """The events of a chunk as a judge reads them.
+
+    Raises:
+        SessionError: the file no longer holds what was indexed.
+    """
+    events: list[QuestionEvent] = []
+    for number in range(chunk.first, chunk.last + 1):
+        sent = sent_event(session, number, redact=redact)
+        if chunk.piece:
+            sent = sent.piece(chunk.piece.start, chunk.piece.end)
+        tool = session.index.tool(number)
+        if redact and tool:
+            tool = redact_text(tool).text
+        kind = session.index.kind(number)
+        events.append(QuestionEvent(number - chunk.first + 1, kind, tool, sent.text))
+    return tuple(events)
+
+
+def _context(
+    session: Session, plan: ChunkPlan, position: int, chunk: Chunk, redact: bool
+) -> list[str]:
+    lines: list[str] = []
+    for call in plan.context_calls(position):
         # The text may be huge; its first line is not.
-        header, _, _ = session.text(chunk.first)[: 2 * TOOL_CHARS].partition("\n")
+        start = session.text(call)[:LOOK_CHARS]
+        line = _one_line(redact_text(start).text if redact else start)
+        lines.append(f"a result below answers this call: {line}")
+    if chunk.piece:
+        sent = sent_event(session, chunk.first, redact=redact).text
+        header, _, _ = sent[: 2 * TOOL_CHARS].partition("\n")
         lines.append(f"the event below is a piece of a longer one: {_one_line(header)}")
     return lines
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
+from longjudge.redaction import redacted_text
+from longjudge.result import correction_words
 from longjudge.text import clean, clean_line
 
 if TYPE_CHECKING:
@@ -111,13 +113,40 @@ def excerpt(text: str, span: tuple[int, int] | None = None, limit: int = CONTEXT
     return Excerpt(text[start : start + limit], start, len(text))
 
 
+def without_secrets(proof: Proof) -> Proof:
+    """The same with every secret replaced; a context must be cut from a text without them."""
+    source, context, opinion = proof.source, proof.context, proof.opinion
+    source = replace(
+        source,
+        path=redacted_text(source.path),
+        id=redacted_text(source.id),
+        title=redacted_text(source.title),
+        thread=redacted_text(source.thread),
+        header=redacted_text(source.header),
+        file=None if source.file is None else redacted_text(source.file),
+    )
+    if context is not None:
+        context = replace(context, text=redacted_text(context.text))
+    if opinion is not None:
+        found = opinion.finding
+        quote = None if found.quote is None else redacted_text(found.quote)
+        found = replace(found, note=redacted_text(found.note), quote=quote)
+        opinion = replace(opinion, finding=found)
+    return Proof(source, context, opinion, tuple(map(_neighbour_without, proof.neighbours)))
+
+
+def _neighbour_without(each: Neighbour) -> Neighbour:
+    beginning = None if each.beginning is None else redacted_text(each.beginning)
+    return replace(each, header=redacted_text(each.header), beginning=beginning)
+
+
 def as_markdown(proof: Proof) -> str:
     """The proof as Markdown, with a newline at its end."""
     source, opinion = proof.source, proof.opinion
     if opinion is None:
         blocks = [f"## {_event(source)}", "\n".join(_place_lines(source, named=True))]
     else:
-        blocks = _opinion_blocks(source, opinion)
+        blocks = _opinion_blocks(source, opinion, unread=proof.context is None)
     context = proof.context
     if context is None:
         blocks.append("The text of the event cannot be read any more.")
@@ -138,7 +167,7 @@ def as_json(proof: Proof) -> str:
     if opinion is None:
         fields["part"], fields["event"] = source.part, source.event
     else:
-        fields.update(asdict(opinion.finding))
+        fields.update(asdict(_as_of_now(opinion.finding, proof)))
         fields["mark"] = opinion.mark.value if opinion.mark else None
         fields["label"], fields["question"] = opinion.label, opinion.question
         fields["model"] = opinion.model
@@ -160,7 +189,14 @@ def as_json(proof: Proof) -> str:
     return json.dumps(_cleaned(fields), ensure_ascii=False, indent=2) + "\n"
 
 
-def _opinion_blocks(source: Source, opinion: Opinion) -> list[str]:
+def _as_of_now(finding: ResultFinding, proof: Proof) -> ResultFinding:
+    """The finding as it can be checked now: what cannot be read is not verified."""
+    if proof.context is not None or not finding.verified:
+        return finding
+    return replace(finding, verified=False, start=None, end=None)
+
+
+def _opinion_blocks(source: Source, opinion: Opinion, *, unread: bool) -> list[str]:
     finding = opinion.finding
     asked = f"- question: {_code(opinion.question)}"
     judged = (
@@ -172,7 +208,7 @@ def _opinion_blocks(source: Source, opinion: Opinion) -> list[str]:
     facts = [f"- criterion: {_code(finding.criterion)}", asked, *place]
     blocks = [
         f"## Finding: {_code(opinion.label or finding.criterion)}",
-        "\n".join([*facts, f"- quote: {_verified(finding)}", marked, judged]),
+        "\n".join([*facts, f"- quote: {_verified(finding, unread=unread)}", marked, judged]),
     ]
     for name, text in (("Note", finding.note), ("Quote", finding.quote)):
         if text:
@@ -180,12 +216,16 @@ def _opinion_blocks(source: Source, opinion: Opinion) -> list[str]:
     return blocks
 
 
-def _verified(finding: ResultFinding) -> str:
+def _verified(finding: ResultFinding, *, unread: bool) -> str:
     if finding.event is None:
         return "not verified, the judge named no event of the chunk"
     if finding.quote is None:
         return "none was given"
-    return "verified, found in the event" if finding.verified else "not found in the event"
+    if unread:
+        return "not verified, the text of the event cannot be read any more"
+    if not finding.verified:
+        return "not found in the event"
+    return "; ".join(filter(None, ["verified, found in the event", correction_words(finding)]))
 
 
 def _place_lines(source: Source, *, named: bool) -> list[str]:

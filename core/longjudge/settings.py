@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS, check_chunk_chars, check_chunk_tokens
 from longjudge.errors import UsageError
+from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 DEFAULT_RUBRIC = "chunks"
@@ -26,7 +27,8 @@ def in_seconds(limit: float) -> str:
 class Settings:
     """Chunk size in characters, calls in flight, time limit in seconds.
 
-    With `chunk_tokens` the chunk size is that many tokens instead.
+    With `chunk_tokens` the chunk size is that many tokens instead. `redact` says whether secrets
+    are replaced in what the judge reads.
 
     Raises:
         UsageError: a value is out of range.
@@ -36,6 +38,7 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     time_limit: float = DEFAULT_TIME_LIMIT
     chunk_tokens: int | None = None
+    redact: bool = True
 
     def __post_init__(self) -> None:
         check_chunk_chars(self.chunk_chars)
@@ -51,12 +54,19 @@ class Settings:
                 f" most {in_seconds(MAX_TIME_LIMIT)} seconds"
             )
 
+    @property
+    def redactor(self) -> str:
+        """What replaces the secrets, as verdict keys have it."""
+        return REDACTOR_VERSION if self.redact else NO_REDACTOR
+
     def to_dict(self) -> dict[str, int | float]:
         """The `settings` object of the JSON; a whole number of seconds stands as one."""
         limit = float(self.time_limit)
         by_chars = self.chunk_tokens is None
+        unredacted = {} if self.redact else {"redact": False}
         return {
             "chunk_chars" if by_chars else "chunk_tokens": self.chunk_tokens or self.chunk_chars,
             "concurrency": self.concurrency,
             "time_limit": int(limit) if limit.is_integer() else limit,
+            **unredacted,
         }

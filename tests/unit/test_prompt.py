@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ from longjudge.judges.make import make_judge
 from longjudge.judges.reply import reply_schema
 from longjudge.keys import KeyMaker
 from longjudge.prompt import build_question, neutralise
+from longjudge.redaction import NO_REDACTOR
 from longjudge.rubric import load_rubric, parse_rubric
 from longjudge.sessions import session_from_events
+from longjudge.settings import Settings
 
 if TYPE_CHECKING:
     from longjudge.rubric import Rubric
@@ -50,11 +53,17 @@ def question_text(session: Session, limit: int = 30_000, position: int = 0) -> s
     return build_question(session, plan, position, load_rubric("chunks")).user
 
 
-def keys(events: list[dict[str, object]], limit: int = 30_000, **judge: str) -> list[str]:
+def keys(
+    events: list[dict[str, object]],
+    limit: int = 30_000,
+    *,
+    redactor: str = NO_REDACTOR,
+    **judge: str,
+) -> list[str]:
     session = session_from_events(events)
     plan = plan_chunks(session.index, limit)
     rubric = load_rubric(judge.pop("rubric", "chunks"))
-    return list(KeyMaker(make_judge(**judge), rubric).keys(plan))
+    return list(KeyMaker(make_judge(**judge), rubric, redactor=redactor).keys(plan))
 
 
 def test_the_prompt_is_the_golden_one() -> None:
@@ -75,6 +84,46 @@ def test_the_keys_are_the_golden_ones() -> None:
         "7c715cfa0d778a23e5567e3263fe6a3503bbf5af749bb1b954048a08f8f99cf1",
         "9f96ecbf41c893a289cb893d763d3af1475311b041152ae3a55cf7802cc5bb21",
     ]
+
+
+def test_the_keys_with_secrets_replaced_are_the_golden_ones() -> None:
+    with_redactor = partial(keys, redactor=Settings().redactor)
+    assert with_redactor(EVENTS, model="claude-haiku-5-5") == [
+        "390169ebf59afee5ac1d0b1577f6a84a4e4432c1b82690a2db3ef0100febc0f2"
+    ]
+    assert with_redactor(EVENTS, model="offline") == [
+        "f3a3d2fb1affce9eb1f4cccc680eacde1e97af5313eb19eebdaa2d205aa89548"
+    ]
+    assert with_redactor([EVENTS[1] | {"text": "x" * 500}], 300, model="offline") == [
+        "6e048ab46f8873ff8a5a628b02944e2b404339cd4ae82e1abdd9bb41415b8a02",
+        "434a386574f37499e1b6ecb4c7c4e96e63615b5becde94262ad114013e28d54f",
+    ]
+
+
+def test_without_redaction_the_keys_are_those_of_before() -> None:
+    off = Settings(redact=False)
+    assert off.redactor == NO_REDACTOR
+    assert off.to_dict()["redact"] is False
+    assert "redact" not in Settings().to_dict()
+
+
+def test_secrets_stand_in_no_part_of_a_question() -> None:
+    token = "gh" + "p_" + "k3Yx9Lm2Qw7Rt5Zv8Bn4Hj6Pd1Fs0Gc3Ka9X"
+    events: list[dict[str, object]] = [
+        {"kind": "tool_call", "tool": f"run {token}", "input": f"x {token}", "call_id": "1"},
+        {"kind": "user_message", "text": "y" * 250},
+        {"kind": "tool_result", "call_id": "1", "output": f"{'z' * 180} {token} {'z' * 400}"},
+    ]
+    session = session_from_events(events)
+    plan = plan_chunks(session.index, 210)
+    rubric = load_rubric("chunks")
+    for position in range(len(plan)):
+        question = build_question(session, plan, position, rubric)
+        assert token not in question.user
+        assert not any(token[a : a + 8] in question.user for a in range(4, len(token) - 8))
+        assert all(token not in event.tool for event in question.events)
+    whole = [build_question(session, plan, n, rubric, redact=False).user for n in range(len(plan))]
+    assert any(token in each for each in whole)
 
 
 def test_a_piece_and_a_result_without_its_call_say_what_they_belong_to() -> None:

@@ -16,11 +16,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import SessionError
+from longjudge.redaction import redact, redacted_text
 from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from longjudge.redaction import Redacted
 
 RENDERING_VERSION = "1"
 """Names the rendering of an event's text; part of every verdict key."""
@@ -188,6 +191,10 @@ class Source(Protocol):
         """The file that the record stands in, None for events in memory."""
         ...
 
+    def forget(self) -> None:
+        """Read everything anew from now on."""
+        ...
+
     def close(self) -> None:
         """Let go of the file."""
         ...
@@ -304,6 +311,7 @@ class Session:
     diagnostics: tuple[Diagnostic, ...] = ()
     siblings: int = 1
     large_text: tuple[int, str] | None = field(default=None, repr=False)
+    large_redacted: tuple[int, Redacted] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -338,6 +346,16 @@ class Session:
             self.large_text = (number, text)
         return text
 
+    def redacted(self, number: int) -> Redacted:
+        """The text of one event with its secrets replaced; the last large one is held as well."""
+        held = self.large_redacted
+        if held is not None and held[0] == number:
+            return held[1]
+        redacted = redact(self.text(number))
+        if len(redacted.original) >= LARGE_TEXT_CHARS:
+            self.large_redacted = (number, redacted)
+        return redacted
+
     def raw(self, number: int) -> bytes:
         """The record that the event comes from, as it stands in the file."""
         return self.source.record_bytes(self.index.records[number])
@@ -353,7 +371,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of the file."""
-        self.large_text = None
+        self.large_text = self.large_redacted = None
         self.source.close()
 
     def _changed(self, number: int) -> SessionError:
@@ -362,13 +380,13 @@ class Session:
             " what was indexed); open it again"
         )
 
-    def describe(self) -> dict[str, str | int | None]:
-        """The `session` object of a judgment's JSON."""
+    def describe(self, *, redact: bool = False) -> dict[str, str | int | None]:
+        """The `session` object of a judgment's JSON; with `redact` its title has no secret."""
         return {
             "path": self.name,
             "format": self.format,
             "id": self.id,
-            "title": self.title,
+            "title": redacted_text(self.title) if redact else self.title,
             "events": len(self.index),
             "tool_calls": self.index.tool_calls,
             "threads": len(self.index.threads),

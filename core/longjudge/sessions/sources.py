@@ -162,6 +162,10 @@ class FileSource:
                 part.leave()
             self._cache.clear()
 
+    def forget(self) -> None:
+        """Read every record anew from now on."""
+        self._cache.clear()
+
     def _part(self, record: int) -> FilePart:
         return self._parts[bisect_right(self._firsts, record) - 1]
 
@@ -193,6 +197,10 @@ class MemorySource:
     def record_file(self, record: int) -> str | None:
         """None: there is no file."""
         return None
+
+    def forget(self) -> None:
+        """Render every record anew from now on."""
+        self._cache.clear()
 
     def close(self) -> None:
         """Nothing is held."""

@@ -1,0 +1,120 @@
+"""Finds the secrets that are known by their shape, by looking at long runs of characters alone.
+
+A search for a run takes no look at most of a text: whatever is shorter is jumped over.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from longjudge.redaction.shapes import HEADLESS, PARTED, PARTED_CHARS, RUN, SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from longjudge.redaction.shapes import Shape
+
+
+class Secret(NamedTuple):
+    """Characters `start` to `end` of a text."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_IN_RUN = bytes(
+    ord("a") if (chr(code).isalnum() and code < 128) or chr(code) in "_-" else ord(" ")
+    for code in range(256)
+)
+_LONG = b"a" * RUN
+_FAR = 500
+
+_BY_HEAD: dict[str, tuple[Shape, ...]] = {
+    head: tuple(shape for shape in SHAPES if head in shape.heads)
+    for shape in SHAPES
+    for head in shape.heads
+}
+_HEADS = "|".join(re.escape(head) for head in sorted(_BY_HEAD, key=len, reverse=True))
+# Where a word begins, which is decided first, since it is decided fastest.
+_HEAD = re.compile(f"(?<![A-Za-z0-9])(?:{_HEADS})")
+_HEAD_HERE = re.compile(_HEADS)
+_BEGINS = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
+    r"|(?<=[\[;]\dm)|(?<=[\[;]\d\dm))"
+)
+_PARTED_HEAD = re.compile(
+    f"{_BEGINS}(?:{'|'.join(f'({each.head})' for each in PARTED)})\\Z", re.ASCII
+)
+# An escape in front of a secret reaches into its run: `\n`, `\u003d`, `%3D`, a colour.
+_ESCAPES = {
+    "\\": re.compile(r"[nrt]|u[0-9A-Fa-f]{4}"),
+    "%": re.compile(r"[0-9A-Fa-f]{2}"),
+    "[": re.compile(r"[0-9]{0,3}m"),
+    ";": re.compile(r"[0-9]{0,3}m"),
+}
+
+
+def secrets_in_runs(text: str, raw: bytes, offset: int) -> Iterator[Secret]:
+    """The secrets with a shape of their own; `raw` has a byte for each character from `offset`."""
+    table = raw.translate(_IN_RUN)
+    end = -1
+    done = 0
+    while (start := table.find(_LONG, end + 1)) >= 0:
+        end = table.find(b" ", start + RUN)
+        if end < 0:
+            end = len(table)
+        # The search came upon the run at its start, except where it was cut off by the window.
+        for secret in _in_run(text, max(offset + start, done), offset + end):
+            done = secret.end
+            yield secret
+
+
+def _in_run(text: str, start: int, end: int) -> Iterator[Secret]:
+    before = text[start - 1] if start else ""
+    if before in (".", ":"):
+        yield from _parted(text, start)
+    elif before in _ESCAPES:
+        escape = _ESCAPES[before].match(text, start)
+        if escape is not None:
+            head = _HEAD_HERE.match(text, escape.end())
+            start = min(escape.end(), end)
+            if head is not None:
+                found, start = _shaped(text, head)
+                yield from found
+    head = _HEAD.search(text, start, end)
+    while head is not None:
+        found, here = _shaped(text, head)
+        yield from found
+        head = _HEAD.search(text, here, end) if here < end else None
+    after = text[end : end + 1]
+    if after == "." or text.find("-us", end - 6, end) > 0:
+        for kind, expression in HEADLESS:
+            first = text.find("eyJ", start, end) if kind == "jwt" else start
+            if first >= 0 and (found := expression.match(text, first)) is not None:
+                yield Secret(first, found.end(), kind)
+
+
+def _shaped(text: str, head: re.Match[str]) -> tuple[tuple[Secret, ...], int]:
+    """The secret that begins with a head, where one does, and where to look on."""
+    start = head.start()
+    here = start + 1
+    for shape in _BY_HEAD[head.group()]:
+        end, is_secret = shape.match(text, start)
+        if is_secret:
+            return (Secret(start, end, shape.kind),), end
+        if end - start > _FAR:
+            # What was read as one is not read again from each head in it.
+            here = max(here, end)
+    return (), here
+
+
+def _parted(text: str, start: int) -> Iterator[Secret]:
+    head = _PARTED_HEAD.search(text, max(0, start - PARTED_CHARS), start)
+    if head is None or head.lastindex is None:
+        return
+    each = PARTED[head.lastindex - 1]
+    body = each.expression.match(text, start)
+    if body is not None:
+        yield Secret(head.start(), body.end(), each.kind)
