@@ -18,6 +18,7 @@ from longjudge.judges.credentials import (
     base_url,
     endpoint_of,
     header_credential,
+    header_fault,
     header_names,
     may_have_profile,
     static_base_url,
@@ -79,6 +80,15 @@ class Access:
             return None
         found = static_credential() or header_credential() or may_have_profile()
         return None if found else f"{KEY} is not set"
+
+    def fault(self) -> str | None:
+        """What keeps a credential that is there from being sent, in a few words; None if nothing.
+
+        A profile on disk and a federation are not looked into.
+        """
+        static = None if self.missing() else self.static()
+        found = static.fault if static is not None else None
+        return found or header_fault(self.withheld_headers())
 
     def withheld_headers(self) -> list[str]:
         """Names of the environment's extra headers, which must not reach this address."""

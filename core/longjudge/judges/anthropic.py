@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import re
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -22,7 +24,9 @@ from longjudge.judges.credentials import (
     check_base_url,
     endpoint_of,
     header_credential,
+    header_fault,
 )
+from longjudge.judges.proxies import connection_faults, unusable_connection
 from longjudge.judges.reply import REPLY_VERSION, reply_schema
 from longjudge.judges.streaming import streamed_message
 from longjudge.prices import Usage
@@ -123,6 +127,8 @@ class AnthropicJudge:
             static.check()
         elif access.missing():
             raise _no_credential(self._model)
+        if fault := header_fault(access.withheld_headers()):
+            raise CredentialError(f"{fault}; mend it, or unset it")
         await asyncio.to_thread(_load_sdk, freeze=self._freeze)
         # Another caller may have come first while the import ran.
         if self._client is None:
@@ -143,7 +149,14 @@ class AnthropicJudge:
             for name in [name for name in headers if name.lower() == "authorization"]:
                 headers[name] = f"Bearer {static.value}"
         timeout = anthropic.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
-        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout)
+        try:
+            http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout)
+        except connection_faults() as error:
+            raise unusable_connection(error, self._endpoint) from error
+        # Said before the run by whoever started it; where warnings are errors it would end it.
+        warnings.filterwarnings(
+            "ignore", f"The model '{re.escape(self._model)}' is deprecated", DeprecationWarning
+        )
         try:
             # Handed over by name, the credential makes the SDK log nothing about the others.
             client = anthropic.AsyncAnthropic(
@@ -190,7 +203,7 @@ class AnthropicJudge:
                     message = await self._client.messages.create(**request)
         except call_errors() as error:
             raise to_ask_error(error, self._endpoint, self._secrets) from error
-        return read_message(message)
+        return read_message(message, self._endpoint)
 
     async def aclose(self) -> None:
         """Close connections, within two seconds and whether or not the caller is cancelled."""
@@ -201,15 +214,15 @@ class AnthropicJudge:
             await asyncio.shield(self._closing)
 
 
-def read_message(message: object) -> Answer:
-    """Turn a message into an answer, whatever shape a server gave it.
+def read_message(message: object, endpoint: str = "") -> Answer:
+    """Turn a message into an answer, whatever shape the server at `endpoint` gave it.
 
     Raises:
         AskError: what arrived is no message.
     """
     kind = _text(message, "type")
     if message is None or kind == "error" or isinstance(message, str | float | int | list):
-        raise malformed_reply()
+        raise malformed_reply(endpoint)
     usage = _usage(getattr(message, "usage", None))
     reason = _text(message, "stop_reason")
     stop = _STOPS.get(reason, Stop.UNUSABLE)
@@ -243,16 +256,26 @@ def _text(holder: object, name: str) -> str:
 
 
 def _usage(usage: object) -> Usage:
-    def count(name: str) -> int:
-        value: object = getattr(usage, name, None)
-        return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else 0
-
+    """Tokens by price class; a count that is none, or absurd, counts as nothing."""
+    long_lived = _count(getattr(usage, "cache_creation", None), "ephemeral_1h_input_tokens")
+    short_lived = _count(getattr(usage, "cache_creation", None), "ephemeral_5m_input_tokens")
+    # The details say again what the total holds, and stand in for it where there is none.
+    written = _count(usage, "cache_creation_input_tokens") or long_lived + short_lived
+    output = _count(usage, "output_tokens")
+    thinking = _count(getattr(usage, "output_tokens_details", None), "thinking_tokens")
     return Usage(
-        input_tokens=count("input_tokens"),
-        output_tokens=count("output_tokens"),
-        cache_read_tokens=count("cache_read_input_tokens"),
-        cache_write_tokens=count("cache_creation_input_tokens"),
+        input_tokens=_count(usage, "input_tokens"),
+        output_tokens=output,
+        cache_read_tokens=_count(usage, "cache_read_input_tokens"),
+        cache_write_tokens=written,
+        cache_write_1h_tokens=min(long_lived, written),
+        thinking_tokens=min(thinking, output),
     )
+
+
+def _count(holder: object, name: str) -> int:
+    value: object = getattr(holder, name, None)
+    return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else 0
 
 
 def _no_credential(model: str) -> CredentialError:

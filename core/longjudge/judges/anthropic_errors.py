@@ -5,26 +5,29 @@ The SDK is imported by whoever calls it; by the time an error exists, it is load
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
-from ipaddress import ip_address
 from json import JSONDecodeError
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urljoin
 
 from longjudge.judges.base import Again, AskError
+from longjudge.judges.credentials import endpoint_of
+from longjudge.judges.proxies import proxy_hint
 from longjudge.states import GapReason
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import anthropic
 
 MAX_MESSAGE_CHARS = 200
 MAX_WAIT = 3600.0
+SECRET_CHARS = 8
+"""Shorter words of a header are its scheme, such as `Bearer`."""
 
 _ADDRESS = "ANTHROPIC_BASE_URL (or the profile's base_url)"
 _STATUS = {
@@ -87,8 +90,9 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
     """What an exception raised by a call means for the next step; `secrets` are never repeated."""
     import anthropic
 
+    secrets = [*secrets, *_sent_secrets(error)]
     if isinstance(error, anthropic.APIStatusError):
-        return _from_status(error, secrets)
+        return _from_status(error, endpoint, secrets)
     if isinstance(error, anthropic.APIResponseValidationError | JSONDecodeError):
         return _make("the reply is no JSON", "", _Outcome(Again.SOON), secrets)
     if isinstance(error, UnicodeEncodeError):
@@ -111,9 +115,10 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
     return _unreachable("connection failed", error, endpoint, secrets)
 
 
-def malformed_reply() -> AskError:
+def malformed_reply(endpoint: str = "") -> AskError:
     """A reply that arrived with a good status and is no message, e.g. a log-in page."""
-    return _make("the reply is no message", "", _Outcome(Again.SOON, hint=f"check {_ADDRESS}"), ())
+    hint = _hints(f"check {_ADDRESS}", proxy_hint(endpoint))
+    return _make("the reply is no message", "", _Outcome(Again.SOON, hint=hint), ())
 
 
 def broken_stream() -> AskError:
@@ -132,11 +137,13 @@ def _unreachable(what: str, error: Exception, endpoint: str, secrets: Sequence[s
     said = str(cause) or type(cause).__name__
     # The HTTP library says so where the head of a reply came and its body did not.
     cut = "message body" in said
-    outcome = _Outcome(Again.SOON, hint=_proxy_hint(endpoint))
+    outcome = _Outcome(Again.SOON, hint=proxy_hint(endpoint))
     return _make(f"{what} at {endpoint}", said, outcome, secrets, replied=cut)
 
 
-def _from_status(error: anthropic.APIStatusError, secrets: Sequence[str]) -> AskError:
+def _from_status(
+    error: anthropic.APIStatusError, endpoint: str, secrets: Sequence[str]
+) -> AskError:
     kind = error.type if isinstance(error.type, str) else ""
     said = _said(error)
     headers = error.response.headers
@@ -146,8 +153,40 @@ def _from_status(error: anthropic.APIStatusError, secrets: Sequence[str]) -> Ask
     outcome = _as_told(outcome, headers.get("x-should-retry"))
     if 300 <= error.status_code < 400:
         outcome = _Outcome(outcome.again, hint=f"set {_ADDRESS} to the address itself")
+        said = _pointed_to(error, headers.get("location")) or said
+    hint = _hints(outcome.hint, proxy_hint(endpoint))
+    outcome = _Outcome(outcome.again, outcome.reason, hint)
     what = f"{status} ({kind})" if kind else str(status)
     return _make(what, said, outcome, secrets, wait=retry_after(headers))
+
+
+def _pointed_to(error: anthropic.APIStatusError, location: str | None) -> str:
+    """Where a redirect leads, without what may be secret in it; it is never followed."""
+    if not location:
+        return ""
+    try:
+        target = urljoin(str(error.request.url), location)
+    except ValueError:
+        target = location
+    return f"redirected to {endpoint_of(target)}, which is not followed"
+
+
+def _sent_secrets(error: Exception) -> list[str]:
+    """The credential that the request carried, wherever the SDK had it from."""
+    try:
+        headers: object = getattr(getattr(error, "request", None), "headers", None)
+    except RuntimeError:
+        # An error of the HTTP library that knows no request says so by raising.
+        return []
+    if not isinstance(headers, Mapping):
+        return []
+    sent = cast("Mapping[str, str]", headers)
+    values = [sent.get("x-api-key", ""), sent.get("authorization", "")]
+    return [part for value in values for part in value.split() if len(part) >= SECRET_CHARS]
+
+
+def _hints(*hints: str) -> str:
+    return "; ".join(filter(None, hints))
 
 
 def _said(error: anthropic.APIStatusError) -> str:
@@ -250,31 +289,3 @@ def _shown(text: str, secrets: Sequence[str]) -> str:
     for secret in filter(None, secrets):
         text = text.replace(secret, "…")
     return clean_line(" ".join(text[: 4 * MAX_MESSAGE_CHARS].split()), MAX_MESSAGE_CHARS)
-
-
-def _proxy_hint(endpoint: str) -> str:
-    """The HTTP library sends even loopback requests through a proxy of the environment."""
-    try:
-        host = urlsplit(endpoint).hostname or ""
-    except ValueError:
-        return ""
-    scheme = endpoint.partition(":")[0]
-    if not _is_loopback(host) or not (_variable(f"{scheme}_proxy") or _variable("all_proxy")):
-        return ""
-    exempt = {entry.strip().partition(":")[0] for entry in _variable("no_proxy").split(",")}
-    if exempt & {"*", host}:
-        return ""
-    return f"a proxy is set in the environment: add {host} to NO_PROXY"
-
-
-def _variable(name: str) -> str:
-    return os.environ.get(name) or os.environ.get(name.upper()) or ""
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -7,9 +7,11 @@ or a federation is complete only the SDK can say, and it is asked for that when 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
@@ -17,11 +19,17 @@ import msgspec
 from longjudge.errors import CredentialError, UsageError
 from longjudge.text import clean_line
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 MAX_PROFILE_BYTES = 1_000_000
 
 KEY = "ANTHROPIC_API_KEY"
 TOKEN = "ANTHROPIC_AUTH_TOKEN"
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +42,27 @@ class StaticCredential:
     def __repr__(self) -> str:
         return f"StaticCredential({self.variable})"
 
+    @property
+    def fault(self) -> str | None:
+        """What would only fail as a mysterious connection error, in a few words."""
+        if not self.value.strip():
+            return f"{self.variable} is blank"
+        if any(character.isspace() for character in self.value):
+            return f"{self.variable} holds a space or a line end"
+        if not all("!" <= character <= "~" for character in self.value):
+            return f"{self.variable} holds a character that is no part of a key"
+        return None
+
     def check(self) -> None:
-        """Refuse what would only fail as a mysterious connection error.
+        """Refuse what no header can carry.
 
         Raises:
-            CredentialError: blank, or with characters that no header can carry.
+            CredentialError: blank, or with characters that are no part of a key.
         """
-        if not self.value.strip():
-            fault = "is blank"
-        elif any(character.isspace() for character in self.value):
-            fault = "holds a space or a line end"
-        elif not all("!" <= character <= "~" for character in self.value):
-            fault = "holds a character that is no part of a key"
-        else:
-            return
-        raise CredentialError(
-            f"{self.variable} {fault}; set it to the key alone, or use `--model offline`"
-        )
+        if self.fault is not None:
+            raise CredentialError(
+                f"{self.fault}; set it to the key alone, or use `--model offline`"
+            )
 
 
 def static_credential() -> StaticCredential | None:
@@ -67,13 +79,40 @@ def header_credential() -> bool:
     return bool(headers.get("authorization") or headers.get("x-api-key"))
 
 
+def header_fault(withheld: Collection[str] = ()) -> str | None:
+    """What is wrong with the extra headers that are sent, in a few words; never their text."""
+    for name, colon, value in _custom_headers():
+        name, value = name.strip(), value.strip()
+        if not colon or name in withheld:
+            continue
+        if not _HEADER_NAME.fullmatch(name):
+            return f"{HEADERS} holds a name that no header can have"
+        if not all(character == "\t" or " " <= character <= "~" for character in value):
+            return f"{HEADERS} holds a character that no header can carry"
+        token = _token_of(name, value)
+        if token is not None and value and not token:
+            return f"{HEADERS} holds a blank credential"
+        if token is not None and any(character.isspace() for character in token):
+            return f"{HEADERS} holds a credential with a space in it"
+    return None
+
+
+def _token_of(name: str, value: str) -> str | None:
+    """The key or token in a header; None where it holds neither, as of another scheme."""
+    if name.lower() == "x-api-key":
+        return value
+    scheme, _, token = value.partition(" ")
+    bearer = name.lower() == "authorization" and scheme.lower() == "bearer"
+    return token.strip() if bearer else None
+
+
 def header_names() -> list[str]:
     """Names of the headers of `ANTHROPIC_CUSTOM_HEADERS`, spelt as there."""
     return [name.strip() for name, colon, _ in _custom_headers() if colon]
 
 
 def _custom_headers() -> list[tuple[str, str, str]]:
-    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
+    lines = os.environ.get(HEADERS, "").split("\n")
     return [line.partition(":") for line in lines]
 
 

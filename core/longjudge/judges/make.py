@@ -9,7 +9,9 @@ from longjudge.settings import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from longjudge.config import Configuration
+    from longjudge.judges.access import Access
     from longjudge.judges.base import Judge
+    from longjudge.models import ModelNotice
 
 
 def make_judge(
@@ -48,11 +50,41 @@ def missing_credential(model: str | None, config: Configuration | None = None) -
 
     What is there may still turn out to be broken. The SDK is not loaded.
     """
+    access = _access(model, config)
+    return access.missing() if access is not None else None
+
+
+def credential_fault(model: str | None, config: Configuration | None = None) -> str | None:
+    """What is missing to ask a model or profile, or broken, in a few words; None if nothing is.
+
+    The SDK is not loaded.
+    """
+    access = _access(model, config)
+    return access.missing() or access.fault() if access is not None else None
+
+
+def _access(model: str | None, config: Configuration | None) -> Access | None:
+    """How a model or profile is reached; None for the offline rules."""
     if model == OFFLINE_MODEL:
         return None
     from longjudge.judges.access import environment_access, profile_access
 
     name = model or DEFAULT_MODEL
     profile = config.profiles.get(name) if config is not None else None
-    access = profile_access(name, profile) if profile is not None else environment_access()
-    return access.missing()
+    return profile_access(name, profile) if profile is not None else environment_access()
+
+
+def notice_about(model: str | None, config: Configuration | None = None) -> ModelNotice | None:
+    """What to know about a model or profile before it is asked; None where that is nothing.
+
+    A profile with an address of its own has names of its own. Nobody is asked; the first call
+    takes 0.2 s, and may be made in a thread.
+    """
+    from longjudge.judges.access import profile_access
+    from longjudge.models import model_notice
+
+    name = model or DEFAULT_MODEL
+    profile = config.profiles.get(name) if config is not None and name != OFFLINE_MODEL else None
+    if profile is None:
+        return model_notice(name)
+    return None if profile_access(name, profile).own_address else model_notice(profile.model)
