@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING
 
 from longjudge.prices import Usage, cost_usd
@@ -131,12 +132,15 @@ class Estimator:
         """Price of one question of `tokens` input tokens, None where it is unknown."""
         return self._prices.of(-(-tokens // _STEP))
 
-    def upper_price(self, plan: ChunkPlan, position: int, max_tokens: int) -> float | None:
+    def upper_price(
+        self, plan: ChunkPlan, position: int, max_tokens: int, factor: float = 1.0
+    ) -> float | None:
         """The most that a question about a chunk should cost, with an answer of `max_tokens`.
 
-        None where the price is unknown.
+        `factor` is how many times the estimate the model's tokens turned out to be. None where the
+        price is unknown.
         """
-        tokens = -(-self.chunk(plan, position).high // _STEP) * _STEP
+        tokens = -(-ceil(self.chunk(plan, position).high * factor) // _STEP) * _STEP
         return cost_usd(self.model, Usage(tokens, max_tokens), self.price)
 
     def chunks(self, plan: ChunkPlan) -> tuple[list[int], list[int], list[int]]:
@@ -149,8 +153,7 @@ class Estimator:
         Equal chunks are priced once, since they are asked once.
         """
         expected, low, high = self.chunks(plan)
-        # Equal chunks have equal estimates, so any of them stands for the question.
-        questions = dict(zip(keys, range(len(keys)), strict=True))
+        questions = _questions(keys)
         asked = [position for key, position in questions.items() if key not in kept]
         copies = len(keys) - len(questions)
         kept_chunks = len(questions) - len(asked)
@@ -165,6 +168,17 @@ class Estimator:
             *(self._sum_prices([band[i] for i in asked]) for band in (expected, low, high)),
         )
 
+    def observed_cost(
+        self, plan: ChunkPlan, keys: Sequence[str], kept: Container[str], factor: float
+    ) -> float | None:
+        """The price of what is to ask, were all tokens `factor` times the estimate.
+
+        None where the price is unknown.
+        """
+        expected, _, _ = self.chunks(plan)
+        asked = (position for key, position in _questions(keys).items() if key not in kept)
+        return self._sum_prices([round(expected[position] * factor) for position in asked])
+
     def _sum_prices(self, tokens: Iterable[int]) -> float | None:
         total = 0.0
         for step, questions in Counter([-(-count // _STEP) for count in tokens]).items():
@@ -173,3 +187,8 @@ class Estimator:
                 return None
             total += price * questions
         return total
+
+
+def _questions(keys: Sequence[str]) -> dict[str, int]:
+    """A chunk for each question: equal ones have equal estimates, so any of them stands for it."""
+    return dict(zip(keys, range(len(keys)), strict=True))
