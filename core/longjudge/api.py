@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.config import choose, load_configuration
 from longjudge.errors import UsageError
-from longjudge.judges.make import make_judge
+from longjudge.judges.make import make_judge, notice_about
 from longjudge.judgment import Judgment
 from longjudge.rubric import Rubric, load_rubric
 from longjudge.sessions import choose_session, load_sessions, session_from_events
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
     from longjudge.result import Result
     from longjudge.sessions import Session
+
+_LOG = logging.getLogger("longjudge")
+# Whoever wants to read it adds a handler; a library prints nothing by itself.
+_LOG.addHandler(logging.NullHandler())
 
 
 async def open_session(
@@ -75,11 +80,12 @@ async def judge_session(
     store: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     session: str | None = None,
+    redact: bool = True,
 ) -> Result | None:
     """Judge one session and keep every verdict; None where the skip condition holds.
 
     What is None is taken from the environment, else from the configuration file, else it is the
-    default.
+    default. A deprecated or unknown model is said in the log `longjudge`, and asked.
 
     Args:
         events_or_path: A session file, or events as in the generic event list.
@@ -92,6 +98,7 @@ async def judge_session(
         store: The SQLite file; `LONGJUDGE_STORE`; default in the user's data folder.
         fresh: Ask about every chunk; the new verdicts replace the kept ones.
         session: The id of the session to judge, of a file with many.
+        redact: Replace keys, tokens and passwords in what is sent by placeholders.
 
     Raises:
         CredentialError: a chunk has to be asked and there is nothing to authenticate with.
@@ -107,9 +114,12 @@ async def judge_session(
         concurrency=concurrency,
         time_limit=time_limit,
         store=store,
+        redact=redact,
     )
     rules = rubric if isinstance(rubric, Rubric) else load_rubric(choice.rubric, config.rubrics)
     judge = make_judge(choice.model, config)
+    if notice := await asyncio.to_thread(notice_about, choice.model, config):
+        _LOG.warning("%s; asking anyway", notice.text)
     if isinstance(events_or_path, bytes | bytearray | Mapping):
         raise UsageError("judge_session takes a path or a list of events, not an object or bytes")
     if isinstance(events_or_path, str | os.PathLike):

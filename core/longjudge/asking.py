@@ -17,13 +17,15 @@ from longjudge.calls import Calls
 from longjudge.crew import Crew
 from longjudge.equals import Equals
 from longjudge.errors import LongjudgeError
+from longjudge.huge import HugeTexts
 from longjudge.judges.base import Again, AskError
-from longjudge.judges.reply import BadReply, read_reply
+from longjudge.judges.reply import BadReply, bounded_reply, read_reply
 from longjudge.judges.rules import has_problems
 from longjudge.keeping import COMMIT_SECONDS, Keeper
 from longjudge.prices import Usage
 from longjudge.prompt import build_question
-from longjudge.retries import BAD_REPLIES, MAX_TOKENS, MORE_TOKENS, RetryCount, RetryPolicy
+from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
+from longjudge.retries import MAX_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule
 from longjudge.sharing import Sharing
 from longjudge.states import ChunkState, GapReason
@@ -56,8 +58,10 @@ class StopCause(Enum):
 class Asking:
     """Asks about the chunks of a board that the store could not answer.
 
-    `upper_price(position, max_tokens)` is the most that a question may cost, for the budget. With
-    `fresh` only answers to questions that are on their way, or still to come, count.
+    `upper_price(position, max_tokens)` is the most that a question may cost, for the budget;
+    `answered(position, usage)` is told what each answer used. With `fresh` only answers to
+    questions that are on their way, or still to come, count. With `redact` no secret is in a
+    question.
     """
 
     def __init__(
@@ -73,7 +77,9 @@ class Asking:
         concurrency: int,
         budget: Budget | None = None,
         upper_price: Callable[[int, int], float | None] = lambda position, max_tokens: None,
+        answered: Callable[[int, Usage], None] = lambda position, usage: None,
         fresh: bool = False,
+        redact: bool = True,
     ) -> None:
         self.stop_cause: StopCause | None = None
         self.fatal_error: str | None = None
@@ -83,12 +89,16 @@ class Asking:
         self._rubric = rubric
         self._judge = judge
         self._fresh = fresh
-        self._keeper = Keeper(store, judge, rubric, listener)
+        self._redact = redact
+        self._huge = HugeTexts(board.session, board.plan, redact=redact)
+        redactor = REDACTOR_VERSION if redact else NO_REDACTOR
+        self._keeper = Keeper(store, judge, rubric, redactor, listener)
         self._purse = Purse(budget, upper_price)
         self._calls = Calls(judge, board, self._purse, self._keep_late)
         self._budget_ended = False
         self._sharing = Sharing(keys, flights, self._wait_is_over, fresh=fresh)
         self._listener = listener
+        self._answered = answered
         self._over = asyncio.Event()
         self._schedule = Schedule(())
         self._equals = Equals(keys)
@@ -232,7 +242,8 @@ class Asking:
 
     async def _take_up(self, position: int) -> bool:
         """Do the next thing about a chunk; whether the schedule is done with it."""
-        if self._board.ended(position):
+        await self._huge.bring(position)
+        if self._board.ended(position) or self.stop_cause is not None:
             return True
         if borrowed := self._sharing.take(position):
             await self._settle(position, borrowed, Usage(), 0.0, from_cache=True)
@@ -240,7 +251,10 @@ class Asking:
         if not self._sharing.depart(position):
             self._board.waiting(position)
             return False
-        question = build_question(self._board.session, self._board.plan, position, self._rubric)
+        board = self._board
+        question = build_question(
+            board.session, board.plan, position, self._rubric, redact=self._redact
+        )
         count = self._retries.setdefault(position, RetryCount())
         reservation = self._purse.reserve(position, count.max_tokens, self._schedule.wake)
         if reservation is None:
@@ -278,10 +292,16 @@ class Asking:
         if position in self._cancelled:
             self._end(position, GapReason.CANCELLED, error.message)
             return True
+        count = self._retries[position]
+        if error.again is Again.NEVER and count.cut_off:
+            # The larger cap is what the model does not take; the cut reply stays what came of it.
+            problem = f"the reply was cut off, and a larger cap was refused: {error.message}"
+            self._end(position, GapReason.TRUNCATED, problem)
+            return True
         if error.again is Again.END:
             self.fatal_error = self.fatal_error or error.message
             self.stop(StopCause.FATAL)
-        wait = self._policy.next_wait(error, self._retries[position], now)
+        wait = self._policy.next_wait(error, count, now)
         if wait is None:
             self._end(position, error.reason, error.message)
             return True
@@ -305,7 +325,8 @@ class Asking:
         """Read an answer that was paid for; whether the schedule is done with the chunk."""
         cost = self._calls.cost(answer)
         self._board.spent.add(answer.usage, cost)
-        self._board.chunks[position].raw_reply = answer.text
+        self._answered(position, answer.usage)
+        reply = self._board.chunks[position].raw_reply = bounded_reply(answer.text)
         verdict = read_reply(answer, self._rubric)
         if isinstance(verdict, BadReply):
             return self._bad_reply(position, verdict)
@@ -314,21 +335,17 @@ class Asking:
             and not verdict.flagged
             and has_problems(question.events, self._rubric.criterion_ids)
         )
-        kept = KeptVerdict(verdict, answer.text, disagrees)
+        kept = KeptVerdict(verdict, reply, disagrees)
         await self._settle(position, kept, answer.usage, cost, from_cache=False)
         return True
 
     def _bad_reply(self, position: int, reply: BadReply) -> bool:
-        count = self._retries[position]
-        count.bad_replies += 1
         if position in self._cancelled:
             self._end(position, GapReason.CANCELLED, reply.detail)
-        elif reply.reason is GapReason.REFUSED or count.bad_replies >= BAD_REPLIES:
-            self._end(position, reply.reason, reply.detail)
-        else:
-            if reply.reason is GapReason.TRUNCATED:
-                count.max_tokens = MORE_TOKENS
+        elif self._retries[position].asks_again(reply.reason):
             return self._again(position, 0.0, reply.reason, reply.detail)
+        else:
+            self._end(position, reply.reason, reply.detail)
         return True
 
     async def _settle(
@@ -379,9 +396,10 @@ class Asking:
         self._board.gap(position, reason, problem)
         if self.stop_cause is not None:
             return
+        reply = self._board.chunks[position].raw_reply
         for follower in followers:
             if not self._board.ended(follower):
-                self._board.gap(follower, reason, problem)
+                self._board.gap(follower, reason, problem, reply)
 
     def _end_unasked(self, position: int) -> None:
         """End a chunk that the budget does not let be asked (again)."""

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longjudge import result as results
-from longjudge.errors import SessionError
-from longjudge.evidence import QuotedText
+from longjudge.evidence import place_findings
 from longjudge.prices import Usage
 from longjudge.states import TRANSITIONS, ChunkState, GapReason, JudgmentStatus
+from longjudge.store import GapReply
 from longjudge.updates import ChunkUpdate
 
 if TYPE_CHECKING:
-    from longjudge.chunks import ChunkPlan, Piece
+    from longjudge.chunks import ChunkPlan
+    from longjudge.prices import RunPrice
     from longjudge.sessions.model import Session
     from longjudge.store import KeptVerdict
     from longjudge.updates import Listener
-    from longjudge.verdict import Finding
 
 
 @dataclass(slots=True)
@@ -40,6 +40,11 @@ class ChunkRecord:
     findings: tuple[results.ResultFinding, ...] = ()
     raw_reply: str = ""
     problem: str = ""
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the offline rules flag what the model called clean."""
+        return self.kept is not None and self.kept.disagrees
 
 
 @dataclass(slots=True)
@@ -59,14 +64,20 @@ class Spent:
 
 
 class Board:
-    """The chunks of one judgment by position, from 0."""
+    """The chunks of one judgment by position, from 0.
 
-    def __init__(self, session: Session, plan: ChunkPlan, listener: Listener) -> None:
+    `redacted` says that the judge reads the texts without their secrets.
+    """
+
+    def __init__(
+        self, session: Session, plan: ChunkPlan, listener: Listener, *, redacted: bool = False
+    ) -> None:
         self.session = session
         self.plan = plan
         self.chunks = [ChunkRecord() for _ in range(len(plan))]
         self.spent = Spent()
         self._listener = listener
+        self.redacted = redacted
 
     def started(self, position: int) -> None:
         """A question about the chunk goes out now."""
@@ -121,16 +132,19 @@ class Board:
         record = self.chunks[position]
         record.kept, record.from_cache, record.reason = kept, from_cache, None
         record.stored = stored
-        record.findings = self._place(position, kept.verdict.findings)
+        record.findings = place_findings(
+            self.session, self.plan[position], kept.verdict.findings, redacted=self.redacted
+        )
         flagged = kept.verdict.flagged
         note = record.findings[0].note if flagged else ""
         self._move(position, ChunkState.FLAGGED if flagged else ChunkState.CLEAN, note=note)
 
-    def gap(self, position: int, reason: GapReason, problem: str = "") -> None:
-        """The chunk ends without a verdict."""
+    def gap(self, position: int, reason: GapReason, problem: str = "", reply: str = "") -> None:
+        """The chunk ends without a verdict; `reply` is what was said about an equal one."""
         record = self.chunks[position]
         record.reason = reason
         record.problem = problem or record.problem
+        record.raw_reply = reply or record.raw_reply
         self._move(position, ChunkState.GAP, note=record.problem)
 
     def ended(self, position: int) -> bool:
@@ -142,6 +156,14 @@ class Board:
         states = [record.state for record in self.chunks]
         flagged = states.count(ChunkState.FLAGGED)
         return flagged + states.count(ChunkState.CLEAN), flagged
+
+    def gap_replies(self) -> tuple[GapReply, ...]:
+        """What is known about every gap beyond its reason: what is wrong, and the last reply."""
+        return tuple(
+            GapReply(position + 1, record.problem, record.raw_reply)
+            for position, record in enumerate(self.chunks)
+            if record.state is ChunkState.GAP and (record.problem or record.raw_reply)
+        )
 
     def _move(self, position: int, state: ChunkState, *, wait: float = 0.0, note: str = "") -> None:
         record = self.chunks[position]
@@ -162,35 +184,6 @@ class Board:
             )
         )
 
-    def _place(
-        self, position: int, findings: tuple[Finding, ...]
-    ) -> tuple[results.ResultFinding, ...]:
-        chunk = self.plan[position]
-        texts: dict[int, QuotedText | None] = {}
-        placed: list[results.ResultFinding] = []
-        for finding in findings:
-            event, verified = None, False
-            if finding.event is not None and 1 <= finding.event <= chunk.last - chunk.first + 1:
-                event = chunk.first + finding.event - 1
-                if event not in texts:
-                    texts[event] = self._quoted_text(event, chunk.piece)
-                text = texts[event]
-                verified = bool(text and finding.quote and text.find(finding.quote))
-            placed.append(
-                results.ResultFinding(
-                    position + 1, finding.criterion, finding.note, event, finding.quote, verified
-                )
-            )
-        return tuple(placed)
-
-    def _quoted_text(self, event: int, piece: Piece | None) -> QuotedText | None:
-        """What the judge read of an event; None where the file does not hold it any more."""
-        try:
-            text = self.session.text(event)
-        except SessionError:
-            return None
-        return QuotedText(text[piece.start : piece.end] if piece else text)
-
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -208,6 +201,7 @@ class Ending:
     store_error: str | None
     error: str | None
     seconds: float
+    price: RunPrice | None = None
 
 
 def make_result(board: Board, tokens: list[int], ending: Ending) -> results.Result:
@@ -222,7 +216,7 @@ def make_result(board: Board, tokens: list[int], ending: Ending) -> results.Resu
     spent = board.spent
     return results.Result(
         id=ending.id,
-        session=board.session.describe(),
+        session=board.session.describe(redact=board.redacted),
         status=status,
         score=results.score_of(status, judged, flagged),
         score_range=results.score_range(chunks, judged, flagged),
@@ -244,23 +238,22 @@ def make_result(board: Board, tokens: list[int], ending: Ending) -> results.Resu
         rubric={"name": ending.rubric_name, "version": ending.rubric_version},
         settings=ending.settings,
         verified_share=results.verified_share(findings),
-        disagreements=sum(
-            1 for record in board.chunks if record.kept is not None and record.kept.disagrees
-        ),
+        disagreements=sum(record.disagrees for record in board.chunks),
         store_error=ending.store_error,
         fault=None,
         seconds=ending.seconds,
         holds_left=0,
+        price=ending.price,
         error=ending.error,
     )
 
 
-def not_applicable(session: Session, ending: Ending) -> results.Result:
+def not_applicable(session: Session, ending: Ending, *, redacted: bool) -> results.Result:
     """The result for a session that the rubric's skip condition leaves out."""
     status = JudgmentStatus.NOT_APPLICABLE
     return results.Result(
         id=ending.id,
-        session=session.describe(),
+        session=session.describe(redact=redacted),
         status=status,
         score=None,
         score_range=(0.0, 1.0),
@@ -287,6 +280,7 @@ def not_applicable(session: Session, ending: Ending) -> results.Result:
         fault=None,
         seconds=ending.seconds,
         holds_left=0,
+        price=ending.price,
     )
 
 
@@ -307,6 +301,7 @@ def _parts(board: Board, tokens: list[int]) -> tuple[results.ResultPart, ...]:
                 tokens=tokens[position],
                 attempts=record.attempts,
                 seconds=record.seconds,
+                disagrees=record.disagrees,
             )
         )
     return tuple(parts)

@@ -277,10 +277,12 @@ def choose(
     concurrency: int | None = None,
     time_limit: float | None = None,
     store: str | os.PathLike[str] | None = None,
+    redact: bool = True,
 ) -> Choice:
     """An option beats the environment, which beats the configuration, which beats the default.
 
-    An option that was not given is None.
+    An option that was not given is None. Whether secrets are replaced stands in no file and no
+    environment: who does not want it says so each time.
 
     Raises:
         UsageError: a value that cannot be used, or two sizes of a chunk at once.
@@ -296,6 +298,7 @@ def choose(
         concurrency=_first(concurrency, config.concurrency, DEFAULT_CONCURRENCY),
         time_limit=_first(time_limit, config.time_limit, DEFAULT_TIME_LIMIT),
         chunk_tokens=chunk_tokens,
+        redact=redact,
     )
     return Choice(
         model=_chosen_model(model, config),

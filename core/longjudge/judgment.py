@@ -7,6 +7,7 @@ under one deadline (`asking.py`); and whatever ended it, the result says what is
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,14 +15,17 @@ from typing import TYPE_CHECKING
 from longjudge.asking import Asking, StopCause
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
+from longjudge.errors import StoreError
 from longjudge.estimate import Estimator
+from longjudge.factors import TokenWatch
 from longjudge.flights import FLIGHTS
 from longjudge.ids import judgment_id
 from longjudge.keys import KeyMaker
+from longjudge.prices import price_of_run
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
 from longjudge.states import GapReason
-from longjudge.store import PastJudgment, StoreWriteError, real_path
+from longjudge.store import PastJudgment, StoreWriteError, learn_tokens, real_path, token_factor
 from longjudge.updates import JudgmentEnded, ignore_updates
 
 if TYPE_CHECKING:
@@ -29,12 +33,17 @@ if TYPE_CHECKING:
 
     from longjudge.board import ChunkRecord
     from longjudge.budget import Budget
+    from longjudge.factors import ObservedFactor
     from longjudge.judges.base import Judge
+    from longjudge.prices import Usage
     from longjudge.result import Result, ResultFinding
     from longjudge.rubric import Rubric
     from longjudge.sessions.model import Session
     from longjudge.store import Store
     from longjudge.updates import Listener
+
+LEARN_SECONDS = 1.0
+"""How long a judgment that is over may wait for the store to take what it learned about tokens."""
 
 SLICE = 50
 """Chunks settled from the store before the loop gets a turn."""
@@ -85,7 +94,8 @@ class Judgment:
         self.plan = plan_chunks(
             session.index, self.settings.chunk_chars, self.settings.chunk_tokens
         )
-        self.board = Board(session, self.plan, listener)
+        redact = self.settings.redact
+        self.board = Board(session, self.plan, listener, redacted=redact)
         self._keys: list[str] = []
         self._store = store
         self._listener = listener
@@ -95,6 +105,7 @@ class Judgment:
         self._only = only
         self._earlier = earlier or {}
         self._stayed: set[int] = set()
+        self._watch = TokenWatch()
         self._asking = Asking(
             self.board,
             keys=self._keys,
@@ -106,7 +117,9 @@ class Judgment:
             concurrency=self.settings.concurrency,
             budget=budget,
             upper_price=self._upper_price,
+            answered=self._answered,
             fresh=fresh,
+            redact=redact,
         )
 
     @property
@@ -181,12 +194,15 @@ class Judgment:
         """
         started = time.monotonic()
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
-            result = not_applicable(self.session, self._ending(started))
+            result = not_applicable(
+                self.session, self._ending(started), redacted=self.settings.redact
+            )
         else:
             # While the file is what it was: a change later on must not cost the result.
             self._measured()
             with FLIGHTS.judging():
                 await self._settle_kept()
+                self._watch = TokenWatch(await self._known_factor())
                 try:
                     if self._blocked is None:
                         await self._asking.run(self.settings.time_limit)
@@ -201,7 +217,8 @@ class Judgment:
 
     async def _settle_kept(self) -> None:
         """Compute the keys and settle every chunk that is not to be asked."""
-        for key in KeyMaker(self.judge, self.rubric).keys(self.plan):
+        maker = KeyMaker(self.judge, self.rubric, redactor=self.settings.redactor)
+        for key in maker.keys(self.plan):
             self._keys.append(key)
             await _breathe(len(self._keys))
         named = self._named_keys()
@@ -243,7 +260,29 @@ class Judgment:
         """The most that a question about a chunk may cost; nothing where no cost is limited."""
         if self.budget is None or self.budget.max_cost is None:
             return None
-        return self._measured().upper_price(self.plan, position, max_tokens)
+        factor = self._watch.dearer_by
+        return self._measured().upper_price(self.plan, position, max_tokens, factor)
+
+    async def _known_factor(self) -> ObservedFactor | None:
+        """What was seen of the model's tokens before, where anything goes by it."""
+        if self.budget is None or self.budget.max_cost is None:
+            return None
+        with contextlib.suppress(StoreError):
+            return await token_factor(self._store, self.judge.model, self.session.format)
+        return None
+
+    def _answered(self, position: int, usage: Usage) -> None:
+        if self.judge.judges_meaning:
+            self._watch.see(usage, self._measured().chunk(self.plan, position).tokens)
+
+    async def _learn(self) -> None:
+        """Keep what the answers taught about tokens; where that fails, nobody is the worse."""
+        if not self._watch.ratios or self.store_error is not None:
+            return
+        model, format = self.judge.model, self.session.format
+        with contextlib.suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(LEARN_SECONDS):
+                await learn_tokens(self._store, model, format, self._watch.ratios)
 
     def _tokens(self) -> list[int]:
         expected, _, _ = self._measured().chunks(self.plan)
@@ -272,6 +311,7 @@ class Judgment:
             store_error=self.store_error,
             error=self.failure or self.fatal_error,
             seconds=time.monotonic() - started,
+            price=price_of_run(self.judge.model, self.judge.price),
         )
 
     async def _record(self, result: Result) -> Result:
@@ -287,12 +327,15 @@ class Judgment:
             created=time.time(),
             result=result.to_dict(),
             digests=tuple(self._digest(finding) for finding in result.findings),
+            gaps=self.board.gap_replies(),
         )
         try:
             await self._store.record_judgment(past)
         except StoreWriteError as error:
             if result.store_error is None:
                 return replace(result, store_error=str(error))
+        else:
+            await self._learn()
         return result
 
     def _digest(self, finding: ResultFinding) -> str:

@@ -23,11 +23,14 @@ COMMIT_SECONDS = 1.0
 class Keeper:
     """Writes to the store on a judgment's behalf; `store_error` is the first thing that failed."""
 
-    def __init__(self, store: Store, judge: Judge, rubric: Rubric, listener: Listener) -> None:
+    def __init__(
+        self, store: Store, judge: Judge, rubric: Rubric, redactor: str, listener: Listener
+    ) -> None:
         self.store_error = store.write_error
         self._store = store
         self._judge = judge
         self._rubric = rubric
+        self._redactor = redactor
         self._listener = listener
         self._commits: set[asyncio.Timeout] = set()
         self._bounded = False
@@ -58,7 +61,7 @@ class Keeper:
             rubric.version,
             usage,
             cost,
-            key_parts(judge, chunk_digest),
+            key_parts(judge, chunk_digest, redactor=self._redactor),
         )
         soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
         commit = asyncio.timeout_at(soon if self._bounded else None)

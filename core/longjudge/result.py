@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from longjudge.settings import in_seconds
 from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from longjudge.prices import Usage
+    from longjudge.prices import RunPrice, Usage
 
 EVIDENCE_NOTES = 5
 _NO_SCORE = frozenset(
@@ -32,7 +32,12 @@ _NO_SCORE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ResultFinding:
-    """A finding placed in the session: `event` is the session's number, from 0, or None."""
+    """A finding placed in the session: `event` is the session's number, from 0, or None.
+
+    `start` and `end` say where the quote stands in the event's text, None where it was not found.
+    `named_event` is the event that the judge named, None where there is none of that number;
+    `corrected` says that the quote stands in another one, which `event` then is.
+    """
 
     part: int
     criterion: str
@@ -40,11 +45,23 @@ class ResultFinding:
     event: int | None
     quote: str | None
     verified: bool
+    start: int | None = None
+    end: int | None = None
+    named_event: int | None = None
+    corrected: bool = False
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Where the quote stands in the event's text."""
+        return None if self.start is None or self.end is None else (self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultPart:
-    """What became of one chunk. `tokens` is the estimate for the whole request."""
+    """What became of one chunk. `tokens` is the estimate for the whole request.
+
+    `disagrees` is true where the offline rules flag what the model called clean.
+    """
 
     part: int
     state: ChunkState
@@ -57,10 +74,11 @@ class ResultPart:
     tokens: int
     attempts: int
     seconds: float
+    disagrees: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form, built by hand: a session may have tens of thousands of parts."""
-        return {
+        part: dict[str, object] = {
             "part": self.part,
             "state": self.state.value,
             "reason": self.reason.value if self.reason else None,
@@ -73,6 +91,9 @@ class ResultPart:
             "attempts": self.attempts,
             "seconds": self.seconds,
         }
+        if self.disagrees:
+            part["disagrees"] = True
+        return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +107,11 @@ class CriterionScore:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One judgment's outcome; `to_dict` gives its JSON. `error` says why it stopped early."""
+    """One judgment's outcome; `to_dict` gives its JSON.
+
+    `price` is what `cost_usd` was computed by, None where it is unknown. `error` says why the
+    judgment stopped early.
+    """
 
     id: str
     session: dict[str, str | int | None]
@@ -116,6 +141,7 @@ class Result:
     fault: str | None
     seconds: float
     holds_left: int
+    price: RunPrice | None = None
     error: str | None = field(default=None)
 
     def to_dict(self) -> dict[str, object]:
@@ -129,6 +155,7 @@ class Result:
         fields["findings"] = [asdict(finding) for finding in self.findings]
         fields["criteria"] = {name: asdict(score) for name, score in self.criteria.items()}
         fields["parts"] = [part.to_dict() for part in self.parts]
+        fields["price"] = asdict(self.price) if self.price else None
         usage = {name: count for name, count in asdict(self.usage).items() if count}
         fields["usage"] = {"input_tokens": 0, "output_tokens": 0} | usage
         return fields
@@ -214,7 +241,45 @@ def criterion_scores(
 
 
 def verified_share(findings: Sequence[ResultFinding]) -> float:
-    """Share of findings whose quote was found in the named event; 1 where there are none."""
+    """Share of findings whose quote was found; 1 where there are none."""
     if not findings:
         return 1.0
-    return sum(finding.verified for finding in findings) / len(findings)
+    return count_verified(findings) / len(findings)
+
+
+class Checked(Protocol):
+    """A finding as far as the words about its quote go: of today, or as it was recorded."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the quote was found."""
+        ...
+
+    @property
+    def named_event(self) -> int | None:
+        """The event that the judge named."""
+        ...
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the quote stands in another event."""
+        ...
+
+
+def count_verified(findings: Iterable[Checked]) -> int:
+    """How many quotes were found."""
+    return sum(finding.verified for finding in findings)
+
+
+def quotes_words(verified: int, findings: int) -> str:
+    """How many quotes were found, of how many, as every result says it; empty without findings."""
+    return f"quotes {verified}/{findings} verified" if findings else ""
+
+
+def correction_words(finding: Checked) -> str:
+    """What the judge said instead, where the quote stands in another event; else empty."""
+    if not finding.corrected:
+        return ""
+    if finding.named_event is None:
+        return "the judge named no event of the chunk"
+    return f"the judge named event {finding.named_event}"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.estimate import Totals
+    from longjudge.factors import ObservedFactor
 
 STATE_GLYPHS: dict[ChunkState, str] = {
     ChunkState.QUEUED: "…",
@@ -23,6 +24,9 @@ STATE_GLYPHS: dict[ChunkState, str] = {
     ChunkState.FLAGGED: "⚑",
     ChunkState.GAP: "✗",
 }
+
+DISPUTED = "≠"
+"""Stands at what a model called clean and the offline rules flag."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
@@ -103,8 +107,18 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def plan_variants(totals: Totals, *, applies: bool) -> list[str]:
-    """The title of the chunk list, longest first; what a run would cost is in every one."""
+def seen_words(observed: ObservedFactor) -> str:
+    """How many times the estimate a model's tokens were."""
+    return f"×{observed.factor:.2f} seen"
+
+
+def plan_variants(
+    totals: Totals, *, applies: bool, observed: ObservedFactor | None = None
+) -> list[str]:
+    """The title of the chunk list, longest first; what a run would cost is in every one.
+
+    `observed` is how the model's tokens turned out before.
+    """
     counted = totals.tokens
     low, high = tokens(counted.low), tokens(counted.high)
     band = f"({low[:-1] if low[-1] == high[-1] else low}-{high})"
@@ -119,7 +133,15 @@ def plan_variants(totals: Totals, *, applies: bool) -> list[str]:
     kept = f"{totals.kept} kept · {to_ask}"
     between = band[1:-1]
     cost_between = f"${cost_band[1:-1]}" if cost_band else cost
+    seen = []
+    if observed is not None and totals.to_ask:
+        words = seen_words(observed)
+        seen = [
+            f"{name} · {about} tokens {band} {words} · {kept} · {about_cost}",
+            f"{name} · {between} tokens {words} · {kept} · {cost_between}",
+        ]
     return [
+        *seen,
         f"{name} · {about} tokens {band} · {kept} · {about_cost}",
         f"{name} · {between} tokens · {kept} · {cost_between}",
         f"{name} · {between} · {kept} · {cost_between}",

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.cli.options import Judging
-    from longjudge.judges.base import Judge
-    from longjudge.rubric import Rubric
     from longjudge.sessions import Session
     from longjudge.store import Origin
 
@@ -180,7 +178,8 @@ async def _explain(path: str, judging: Judging, as_json: bool, wanted: str | Non
     store = await Store.open_to_read(judging.store_path())
     try:
         preview = await Preview.of(session, settings, rubric, judge, store)
-        differs = await _differences(preview, judge, rubric, store)
+        asked = key_origin(judge, rubric, redactor=settings.redactor)
+        differs = await _differences(preview, asked, store)
         unknown = await upkeep.verdicts_of_unknown_text(store) if any(differs) else 0
     finally:
         session.close()
@@ -219,9 +218,7 @@ async def _only_session(path: str, wanted: str | None) -> Session | None:
     return None
 
 
-async def _differences(
-    preview: Preview, judge: Judge, rubric: Rubric, store: Store
-) -> list[list[str]]:
+async def _differences(preview: Preview, asked: Origin, store: Store) -> list[list[str]]:
     """For each chunk the parts of its key that are new; none where it is kept."""
     digests = {
         position: preview.plan.digest(position).hex()
@@ -229,7 +226,6 @@ async def _differences(
         if key not in preview.kept
     }
     found = await upkeep.origins(store, sorted(set(digests.values())))
-    asked = key_origin(judge, rubric)
     return [
         _nearest(asked, found.get(digests[position], [])) if position in digests else []
         for position in range(len(preview.keys))

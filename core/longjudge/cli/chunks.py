@@ -9,15 +9,19 @@ import click
 import msgspec
 
 from longjudge.cli.files import Reading, session_files
-from longjudge.cli.preview import Preview, summary, thousands
+from longjudge.cli.model_note import ModelNote
+from longjudge.cli.preview import Preview, secrets_in_words, summary, thousands
+from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.replaced import count_secrets
 from longjudge.store import Store
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from longjudge.cli.options import Judging
     from longjudge.sessions import Session
+    from longjudge.settings import Settings
 
 
 def show_chunks(
@@ -35,17 +39,22 @@ async def _show(paths: Sequence[str], judging: Judging, as_json: bool, wanted: s
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
     files = session_files(paths, "chunks")
-    reading = Reading(wanted)
+    reading, note = Reading(wanted), ModelNote(judging)
     reading.begin(files)
     store = await Store.open_to_read(judging.store_path())
     try:
         for file in files:
             for session in await reading.open(file):
                 preview = await Preview.of(session, settings, rubric, judge, store)
+                await note.say(preview.totals.to_ask)
+                redacted = None
+                if settings.redact:
+                    asked = preview.asked(preview.kept)
+                    redacted = await count_secrets(session, preview.plan, asked)
                 if as_json:
-                    click.echo(_json(session, preview, settings.to_dict()))
+                    click.echo(_json(session, preview, settings, redacted))
                 else:
-                    _print(session, preview)
+                    _print(session, preview, redacted)
                 session.close()
     finally:
         await store.aclose()
@@ -53,12 +62,14 @@ async def _show(paths: Sequence[str], judging: Judging, as_json: bool, wanted: s
     return 2 if reading.failed else 0
 
 
-def _json(session: Session, preview: Preview, settings: dict[str, int | float]) -> str:
-    totals = preview.totals
+def _json(
+    session: Session, preview: Preview, settings: Settings, redacted: Mapping[str, int] | None
+) -> str:
+    totals, about = preview.totals, session.describe()
     return msgspec.json.encode(
         {
-            "session": session.describe(),
-            "settings": settings,
+            "session": redacted_fields(about) if settings.redact else about,
+            "settings": settings.to_dict(),
             "chunks": [_chunk(preview, position) for position in range(len(preview.plan))],
             "totals": {
                 "chunks": totals.chunks,
@@ -68,6 +79,8 @@ def _json(session: Session, preview: Preview, settings: dict[str, int | float]) 
                 "tokens_high": totals.tokens.high,
                 "kept": totals.kept,
                 "cost_usd": totals.cost_usd,
+                "redacted": redacted,
+                "observed_factor": preview.observed.factor if preview.observed else None,
             },
         }
     ).decode()
@@ -90,8 +103,10 @@ def _chunk(preview: Preview, position: int) -> dict[str, object]:
     }
 
 
-def _print(session: Session, preview: Preview) -> None:
-    click.echo(f"{clean_line(session.name)}: {summary(preview.totals)}")
+def _print(session: Session, preview: Preview, redacted: Mapping[str, int] | None) -> None:
+    name = session.name if redacted is None else redacted_text(session.name)
+    words = f"{summary(preview.totals)}{preview.observed_words()}"
+    click.echo(f"{clean_line(name)}: {words}{secrets_in_words(redacted)}")
     for position, key in enumerate(preview.keys):
         chunk = preview.plan[position]
         tokens = preview.estimator.chunk(preview.plan, position)

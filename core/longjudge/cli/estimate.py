@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from longjudge.cli.files import Reading, session_files
-from longjudge.cli.preview import Preview, money, plural, thousands
+from longjudge.cli.model_note import ModelNote
+from longjudge.cli.preview import (
+    Preview,
+    money,
+    observed_words,
+    plural,
+    secrets_in_words,
+    thousands,
+)
 from longjudge.prices import OFFLINE_MODEL
+from longjudge.redaction import redacted_text
+from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
 from longjudge.store import Store, upkeep
 from longjudge.text import clean_line
 from longjudge.tokens import TokenEstimate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from longjudge.cli.options import Judging
     from longjudge.judges.base import Judge
@@ -50,11 +61,33 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What is to ask by the tokens that the model took before; `cost` is None where unknown.
+
+    `sources` holds the factor and the number of answers of each format of session.
+    """
+
+    tokens: float
+    cost: float | None
+    sources: frozenset[tuple[float, int]]
+
+    @property
+    def answers(self) -> int:
+        """Answers that it was seen in."""
+        return sum(answers for _, answers in self.sources)
+
+    def __add__(self, other: Seen) -> Seen:
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Seen(self.tokens + other.tokens, cost, self.sources | other.sources)
+
+
+@dataclass(frozen=True, slots=True)
 class Needs:
     """What judging would take: tokens, cost and seconds are for the chunks to ask alone.
 
     `equal` counts chunks that an equal one answers, of this session or of one before it. `cost`
-    is None where the price is unknown.
+    is None where the price is unknown; `seen` where nothing was seen of the model before;
+    `redacted` where no secret is replaced.
     """
 
     chunks: int = 0
@@ -64,9 +97,14 @@ class Needs:
     tokens: TokenEstimate = NO_TOKENS
     cost: Cost | None = Cost(0.0, 0.0, 0.0)
     seconds: float = 0.0
+    seen: Seen | None = None
+    redacted: Counter[str] | None = None
 
     def __add__(self, other: Needs) -> Needs:
         cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        seen = self.seen if not other.to_ask else other.seen
+        if self.to_ask and other.to_ask:
+            seen = self.seen + other.seen if self.seen and other.seen else None
         return Needs(
             self.chunks + other.chunks,
             self.kept + other.kept,
@@ -75,6 +113,8 @@ class Needs:
             self.tokens + other.tokens,
             cost,
             self.seconds + other.seconds,
+            seen,
+            None if other.redacted is None else other.redacted + (self.redacted or Counter()),
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -90,7 +130,17 @@ class Needs:
             "cost_usd_high": cost.high if cost else None,
             "cost_usd_batch": cost.middle * BATCH_SHARE if cost else None,
             "seconds": self.seconds,
+            "redacted": self.redacted,
+            "observed_factor": self._observed_factor,
         }
+
+    @property
+    def _observed_factor(self) -> float | None:
+        if self.seen is None:
+            return None
+        if self.tokens.tokens:
+            return self.seen.tokens / self.tokens.tokens
+        return max(self.seen.sources)[0]
 
 
 def estimate_paths(
@@ -115,7 +165,8 @@ async def _estimate_paths(
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
     files = session_files(paths, "estimate")
-    reading, total = Reading(wanted), Needs()
+    reading, note = Reading(wanted), ModelNote(judging)
+    total = _nothing(settings)
     reading.begin(files)
     store = await Store.open_to_read(judging.store_path())
     try:
@@ -127,6 +178,7 @@ async def _estimate_paths(
                     status, needs = await estimating.session(session)
                 finally:
                     session.close()
+                await note.say(needs.to_ask)
                 total += needs
                 click.echo(_line(session, status, needs, as_json=as_json))
     finally:
@@ -135,6 +187,10 @@ async def _estimate_paths(
     if as_json or reading.read:
         click.echo(_total_line(reading.read, total, as_json=as_json))
     return 2 if reading.failed else 0
+
+
+def _nothing(settings: Settings) -> Needs:
+    return Needs(redacted=Counter() if settings.redact else None)
 
 
 class _Estimating:
@@ -164,16 +220,19 @@ class _Estimating:
     async def session(self, session: Session) -> tuple[str, Needs]:
         """Status and needs of one session."""
         if self._rubric.skip is Skip.NO_TOOL_CALL and not session.index.tool_calls:
-            return "not_applicable", Needs()
+            return "not_applicable", _nothing(self._settings)
         preview = await Preview.of(
             session, self._settings, self._rubric, self._judge, self._store, fresh=self._fresh
         )
-        needs = await asyncio.to_thread(self._needs, preview)
-        return ("to_ask" if needs.to_ask else "kept"), needs
-
-    def _needs(self, preview: Preview) -> Needs:
         known = preview.kept if self._fresh else preview.kept | self._answered
         asked = preview.asked(known)
+        needs = await asyncio.to_thread(self._needs, preview, known, asked)
+        if self._settings.redact:
+            counts = await count_secrets(session, preview.plan, asked)
+            needs = replace(needs, redacted=counts)
+        return ("to_ask" if needs.to_ask else "kept"), needs
+
+    def _needs(self, preview: Preview, known: set[str], asked: Sequence[int]) -> Needs:
         totals = preview.estimator.totals(preview.plan, preview.keys, known)
         self._answered.update(preview.keys)
         tokens = NO_TOKENS
@@ -195,6 +254,7 @@ class _Estimating:
             tokens=tokens,
             cost=cost,
             seconds=self._duration(len(asked)),
+            seen=_seen(preview, tokens.tokens, known),
         )
 
     def _duration(self, to_ask: int) -> float:
@@ -202,6 +262,15 @@ class _Estimating:
         if not to_ask:
             return 0.0
         return self._seconds * max(1.0, to_ask / self._settings.concurrency)
+
+
+def _seen(preview: Preview, tokens: int, known: Container[str]) -> Seen | None:
+    observed = preview.observed
+    if observed is None:
+        return None
+    cost = preview.observed_cost(known)
+    source = (observed.factor, observed.answers)
+    return Seen(tokens * observed.factor, cost, frozenset({source}))
 
 
 async def _seconds_per_chunk(store: Store, judge: Judge) -> float:
@@ -212,11 +281,12 @@ async def _seconds_per_chunk(store: Store, judge: Judge) -> float:
 
 
 def _line(session: Session, status: str, needs: Needs, *, as_json: bool) -> str:
+    name = session.name if needs.redacted is None else redacted_text(session.name)
     if as_json:
-        fields = {"path": session.name, "id": session.id, "status": status} | needs.to_dict()
+        fields = {"path": name, "id": session.id, "status": status} | needs.to_dict()
         return msgspec.json.encode(fields).decode()
     words = "not applicable: no tool call" if status == "not_applicable" else _words(needs)
-    return f"{clean_line(session.name)}: {words}"
+    return f"{clean_line(name)}: {words}"
 
 
 def _total_line(sessions: int, total: Needs, *, as_json: bool) -> str:
@@ -237,8 +307,17 @@ def _words(needs: Needs) -> str:
     band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
     return (
         f"{counts}, ~{thousands(tokens.tokens)} tokens ({band}), {_cost_words(needs.cost)},"
-        f" about {_duration_words(needs.seconds)}"
+        f" about {_duration_words(needs.seconds)}{_seen_words(needs)}"
+        f"{secrets_in_words(needs.redacted)}"
     )
+
+
+def _seen_words(needs: Needs) -> str:
+    seen = needs.seen
+    if seen is None or not needs.tokens.tokens:
+        return ""
+    factor = seen.tokens / needs.tokens.tokens
+    return observed_words(factor, seen.answers, round(seen.tokens), seen.cost)
 
 
 def _cost_words(cost: Cost | None) -> str:

@@ -10,12 +10,15 @@ import click
 import msgspec
 
 from longjudge.cli.files import Reading, session_files
+from longjudge.cli.model_note import ModelNote
 from longjudge.cli.present import result_text
-from longjudge.cli.preview import Preview, summary
+from longjudge.cli.preview import Preview, secrets_in_words, summary
 from longjudge.cli.progress import Progress
 from longjudge.errors import CredentialError, SessionError
 from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
+from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
 from longjudge.signals import signals_to_handle
 from longjudge.states import JudgmentStatus
@@ -80,6 +83,10 @@ class _Stop:
         """Whether a signal came."""
         return self.signal is not None
 
+    def is_requested(self) -> bool:
+        """The same, for a thread to ask."""
+        return self.requested
+
 
 @dataclass(slots=True)
 class _Run:
@@ -93,6 +100,7 @@ class _Run:
     reading: Reading
     fresh: bool
     budget: Budget
+    note: ModelNote
     budget_told: bool = False
     not_begun: int = 0
     blocked: str | None = None
@@ -154,7 +162,12 @@ class _Run:
         if self.stop.requested:
             return None
         if applies:
-            tell(f"{session.name}: {summary(preview.totals)}; {self.judge.label}")
+            await self.note.say(preview.totals.to_ask)
+            words = f"{summary(preview.totals)}{preview.observed_words()}"
+            words += f"; {self.judge.label}{await self._secrets(session, preview)}"
+            tell(f"{self._name(session)}: {words}")
+            if self.stop.requested:
+                return None
         judgment = Judgment(
             session,
             rubric=self.rubric,
@@ -176,14 +189,28 @@ class _Run:
         if judgment.failure is not None:
             self.reading.failed = True
         if result.error:
-            tell(f"longjudge: {session.name}: stopped, {result.error}")
+            tell(f"longjudge: {self._name(session)}: stopped, {result.error}")
         if judgment.budget_ended and not self.budget_told:
             self.budget_told = True
             tell(
-                f"longjudge: {session.name}: the budget ended it with {result.judged_chunks} of"
-                f" {result.chunks} parts judged: {self.budget.ended}; give more, or run again"
+                f"longjudge: {self._name(session)}: the budget ended it with"
+                f" {result.judged_chunks} of {result.chunks} parts judged:"
+                f" {self.budget.ended}; give more, or run again"
             )
         return result
+
+    async def _secrets(self, session: Session, preview: Preview) -> str:
+        """What is replaced in what leaves the machine."""
+        if not self.judge.judges_meaning or not preview.totals.to_ask:
+            return ""
+        if not self.settings.redact:
+            return secrets_in_words(None)
+        asked = preview.asked(preview.kept)
+        counts = await count_secrets(session, preview.plan, asked, self.stop.is_requested)
+        return secrets_in_words(counts)
+
+    def _name(self, session: Session) -> str:
+        return redacted_text(session.name) if self.settings.redact else session.name
 
 
 def judge_paths(
@@ -230,11 +257,12 @@ async def _judge_paths(
     try:
         if store.write_error:
             tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
-        run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget)
+        note = ModelNote(judging)
+        run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget, note)
 
         def show(result: Result) -> None:
             verdict.count(result, fail_under, max_gaps)
-            click.echo(_line(result, as_json=as_json))
+            click.echo(_line(result, as_json=as_json, redact=settings.redact))
 
         reading.begin(files)
         for file in files:
@@ -252,7 +280,8 @@ async def _judge_paths(
     return verdict.code(stop.signal)
 
 
-def _line(result: Result, *, as_json: bool) -> str:
-    if as_json:
-        return msgspec.json.encode(result.to_dict()).decode()
-    return result_text(result)
+def _line(result: Result, *, as_json: bool, redact: bool) -> str:
+    fields = result.to_dict()
+    if redact:
+        fields = redacted_fields(fields)
+    return msgspec.json.encode(fields).decode() if as_json else result_text(fields)

@@ -33,7 +33,6 @@ UNBUILT_ON_JUDGE: dict[str, bool] = {
     "--fault": True,
     "--batch": False,
     "--detach": False,
-    "--no-redact": False,
     "--since": True,
 }
 """Options of the full program that are not built yet, and whether each takes a value."""
@@ -53,6 +52,7 @@ class Judging:
     concurrency: int | None = None
     time_limit: float | None = None
     store: str | None = None
+    redact: bool = True
     _config: Configuration | None = field(default=None, init=False, repr=False)
 
     @property
@@ -77,6 +77,7 @@ class Judging:
             concurrency=self.concurrency,
             time_limit=self.time_limit,
             store=self.store,
+            redact=self.redact,
         )
 
     def settings(self) -> Settings:
@@ -105,6 +106,12 @@ json_output = click.option("--json", "as_json", is_flag=True, help="One JSON obj
 
 one_session = click.option(
     "--session", "wanted", metavar="ID", help="One session of a file with many."
+)
+
+no_redact = click.option(
+    "--no-redact",
+    is_flag=True,
+    help="Leave keys, tokens and passwords in what is sent and printed.",
 )
 
 _JUDGING_OPTIONS = (
@@ -139,6 +146,7 @@ _JUDGING_OPTIONS = (
         help=f"Most seconds per session; default {DEFAULT_TIME_LIMIT:g}.",
     ),
     click.option("--store", metavar="FILE", help="The store; default in your data folder."),
+    no_redact,
 )
 
 
@@ -155,9 +163,12 @@ def judging(command: Command) -> Command:
         concurrency: int | None,
         time_limit: float | None,
         store: str | None,
+        no_redact: bool,
         **others: object,
     ) -> int:
-        named = Judging(model, rubric, chunk_chars, chunk_tokens, concurrency, time_limit, store)
+        named = Judging(
+            model, rubric, chunk_chars, chunk_tokens, concurrency, time_limit, store, not no_redact
+        )
         return command(*args, judging=named, **others)
 
     decorated: Command = with_judging

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.marks import Mark  # noqa: TC001 - read when the class is first converted
+from longjudge.result import count_verified, quotes_words
 from longjudge.states import JudgmentStatus
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class FoundProblem(msgspec.Struct, frozen=True):
     event: int | None = None
     quote: str | None = None
     verified: bool = False
+    named_event: int | None = None
+    corrected: bool = False
     mark: Mark | None = None
 
 
@@ -45,6 +48,7 @@ class JudgedPart(msgspec.Struct, frozen=True):
 
     part: int
     reason: str | None = None
+    disagrees: bool = False
 
 
 class JudgedSession(msgspec.Struct, frozen=True):
@@ -56,6 +60,17 @@ class JudgedSession(msgspec.Struct, frozen=True):
     id: str = ""
     events: int = 0
     skipped_lines: int = 0
+
+
+class PastPrice(msgspec.Struct, frozen=True):
+    """What a judgment was priced by when it ran, in US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+    tiers: bool = False
+    source: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -72,20 +87,30 @@ class Outcome(msgspec.Struct, frozen=True):
     chunks: int = 0
     judged_chunks: int = 0
     flagged_chunks: int = 0
+    disagreements: int = 0
     gaps: dict[str, int] = {}
     evidence: str = ""
     findings: tuple[FoundProblem, ...] = ()
     parts: tuple[JudgedPart, ...] = ()
     calls: int = 0
     cached_chunks: int = 0
+    usage: dict[str, int] = {}
     cost_usd: float | None = None
+    price: PastPrice | None = None
     model: str = ""
     rubric: dict[str, str] = {}
-    settings: dict[str, int | float | str | None] = {}
+    settings: dict[str, bool | int | float | str | None] = {}
     store_error: str | None = None
     seconds: float = 0.0
     unknown: bool = False
     left_out: int = 0
+    verified_left_out: int = 0
+
+    @property
+    def quotes_words(self) -> str:
+        """How many quotes were found, of all findings, those that are not shown included."""
+        verified = count_verified(self.findings) + self.verified_left_out
+        return quotes_words(verified, len(self.findings) + self.left_out)
 
     @property
     def finding_words(self) -> str:
@@ -118,6 +143,11 @@ class Outcome(msgspec.Struct, frozen=True):
         """The parts that are gaps for this reason."""
         return [part.part for part in self.parts if part.reason == reason]
 
+    @property
+    def disputed_parts(self) -> list[int]:
+        """The parts that the offline rules flag and the model called clean."""
+        return [part.part for part in self.parts if part.disagrees]
+
     def selected(self, marks: Sequence[Mark | None], only: MarkFilter | None) -> Outcome:
         """The same with marks on its findings, and with those alone that `only` takes."""
         pairs = zip(self.findings, marks, strict=True)
@@ -126,8 +156,12 @@ class Outcome(msgspec.Struct, frozen=True):
             for finding, mark in pairs
             if only is None or only.takes(mark)
         )
-        left_out = len(self.findings) - len(findings)
-        return msgspec.structs.replace(self, findings=findings, left_out=left_out)
+        return msgspec.structs.replace(
+            self,
+            findings=findings,
+            left_out=len(self.findings) - len(findings),
+            verified_left_out=count_verified(self.findings) - count_verified(findings),
+        )
 
 
 def read_outcome(result: Mapping[str, object]) -> Outcome | None:

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING
 from longjudge.cli.outcome import read_outcome
 from longjudge.cli.preview import money, plural
 from longjudge.prices import OFFLINE_MODEL
+from longjudge.result import correction_words
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from longjudge.cli.outcome import FoundProblem, Outcome
-    from longjudge.result import Result
 
 MAX_PARTS = 20
 
 
-def result_text(result: Result) -> str:
-    """The result in a few lines: coverage beside the score, findings, gaps."""
-    outcome = read_outcome(result.to_dict())
+def result_text(result: Mapping[str, object]) -> str:
+    """A result's JSON in a few lines: coverage beside the score, findings, gaps."""
+    outcome = read_outcome(result)
     assert outcome is not None
     return outcome_text(outcome)
 
 
-def outcome_text(outcome: Outcome) -> str:
-    """A judgment in a few lines: coverage beside the score, findings, gaps."""
+def outcome_text(outcome: Outcome, *, recorded: bool = False) -> str:
+    """A judgment in a few lines: coverage beside the score, findings, gaps.
+
+    One that was `recorded` says that its quotes were searched for then.
+    """
     judge = judge_name(outcome)
     lines = [f"{clean_line(outcome.session.path)}: {clean_line(outcome.status)} · {judge}"]
     skipped = outcome.session.skipped_lines
@@ -41,12 +46,17 @@ def outcome_text(outcome: Outcome) -> str:
         f"  {plural(outcome.calls, 'call')}, {plural(outcome.cached_chunks, 'part')} from the store"
         f" · {money(outcome.cost_usd)} · {outcome.seconds:.1f} s"
     )
+    if usage := usage_words(outcome):
+        lines.append(f"  tokens: {usage}{_price_words(outcome)}")
+    if outcome.quotes_words:
+        lines.append(f"  {outcome.quotes_words}{' when it was judged' if recorded else ''}")
     lines += [line for finding in outcome.findings for line in _finding(finding)]
     if outcome.left_out:
         lines.append(f"  findings shown: {outcome.finding_words}")
+    if outcome.disagreements:
+        lines.append(f"  {_disagreements(outcome)}")
     for reason, count in outcome.gaps.items():
-        parts = [str(part) for part in outcome.gap_parts(reason)]
-        shown = ", ".join(parts[:MAX_PARTS]) + (", …" if len(parts) > MAX_PARTS else "")
+        shown = _some(outcome.gap_parts(reason))
         where = f", part {shown}" if shown else ""
         lines.append(f"  gap: {clean_line(reason)} × {count}{where}")
     if outcome.store_error:
@@ -54,19 +64,68 @@ def outcome_text(outcome: Outcome) -> str:
     return "\n".join(lines)
 
 
+def usage_words(outcome: Outcome) -> str:
+    """Tokens by class as they were counted; empty where none were."""
+    used = outcome.usage
+    if not any(used.values()):
+        return ""
+    thinking, hour = used.get("thinking_tokens", 0), used.get("cache_write_1h_tokens", 0)
+    words = [
+        f"{used.get('input_tokens', 0):,} input",
+        f"{used.get('output_tokens', 0):,} output" + (f" ({thinking:,} thinking)" * (thinking > 0)),
+    ]
+    if read := used.get("cache_read_tokens", 0):
+        words.append(f"{read:,} cache read")
+    if written := used.get("cache_write_tokens", 0):
+        words.append(f"{written:,} cache write" + (f" ({hour:,} for an hour)" * (hour > 0)))
+    return ", ".join(words)
+
+
+def price_words(outcome: Outcome) -> str:
+    """What a million tokens cost when it was judged, and by whose word; empty where unknown."""
+    price = outcome.price
+    if price is None or price.source == OFFLINE_MODEL:
+        return ""
+    tiers = "; long requests by their own tier" if price.tiers else ""
+    return (
+        f"${price.input:g} in, ${price.output:g} out a million"
+        f" ({clean_line(price.source, 60)}{tiers})"
+    )
+
+
+def _price_words(outcome: Outcome) -> str:
+    words = price_words(outcome)
+    return f" · at {words}" if words else ""
+
+
 def judge_name(outcome: Outcome) -> str:
     """Who judged, for people."""
     return "offline rules" if outcome.model == OFFLINE_MODEL else clean_line(outcome.model)
 
 
+def _disagreements(outcome: Outcome) -> str:
+    """Where the offline rules flag what the model calls clean, for a person to look at."""
+    parts = outcome.disputed_parts
+    if not parts:
+        return f"rules disagree in {plural(outcome.disagreements, 'part')}"
+    return f"rules disagree in {'part' if len(parts) == 1 else 'parts'} {_some(parts)}"
+
+
+def _some(parts: Sequence[int]) -> str:
+    """The first parts, and whether there are more."""
+    return ", ".join(map(str, parts[:MAX_PARTS])) + (", …" if len(parts) > MAX_PARTS else "")
+
+
 def _finding(finding: FoundProblem) -> list[str]:
-    event = "no event" if finding.event is None else f"event {finding.event}"
-    seen = "verified" if finding.verified else "not verified"
-    mark = f" · marked {finding.mark.value}" if finding.mark else ""
-    lines = [
-        f"  part {finding.part} · {clean_line(finding.criterion)} · {event} · {seen}{mark}:"
-        f" {clean_line(finding.note)}"
+    known = [
+        f"part {finding.part}",
+        clean_line(finding.criterion),
+        "no event" if finding.event is None else f"event {finding.event}",
+        "verified" if finding.verified else "not verified",
+        correction_words(finding),
+        f"marked {finding.mark.value}" if finding.mark else "",
     ]
+    lines = [f"  {' · '.join(filter(None, known))}: {clean_line(finding.note)}"]
     if finding.quote:
         lines.append(f'      "{clean_line(finding.quote, 160)}"')
     return lines

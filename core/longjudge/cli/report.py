@@ -6,8 +6,9 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from longjudge.cli.present import judge_name
+from longjudge.cli.present import judge_name, price_words, usage_words
 from longjudge.cli.preview import money, plural
+from longjudge.result import correction_words
 from longjudge.text import clean, clean_line
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ _SPECIAL = re.compile(r"([\\`*\[\]<>#|~$&!]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z]))"
 _TICKS = re.compile("`+")
 
 
-def markdown_report(outcome: Outcome, created: float) -> str:
-    """One judgment as a report; the same judgment gives the same bytes."""
+def markdown_report(outcome: Outcome, created: float, gap_lines: Sequence[str] = ()) -> str:
+    """One judgment as a report; the same judgment gives the same bytes.
+
+    `gap_lines` say more about its gaps.
+    """
     session = outcome.session
     lines = [f"# {inline(session.title or session.path or 'events')}", ""]
     lines += _head(outcome, created)
@@ -30,7 +34,9 @@ def markdown_report(outcome: Outcome, created: float) -> str:
         return "\n".join(lines) + "\n"
     lines += ["", f"## Findings ({outcome.finding_words})", ""]
     lines += _findings(outcome.findings)
-    lines += ["", "## Gaps", "", *_gaps(outcome)]
+    if outcome.disagreements:
+        lines += ["", "## Disagreements", "", _disagreements(outcome)]
+    lines += ["", "## Gaps", "", *_gaps(outcome), *gap_lines]
     lines += ["", "## How it was judged", "", *_facts(outcome)]
     return "\n".join(lines) + "\n"
 
@@ -75,6 +81,8 @@ def _head(outcome: Outcome, created: float) -> list[str]:
         f"- Format: {inline(session.format)}, {session.events} events, id {inline(session.id)}",
         f"- Judgment: {inline(outcome.id)}, {moment(created)}",
     ]
+    if not outcome.bare and outcome.quotes_words:
+        lines.append(f"- Evidence: {outcome.quotes_words} when it was judged")
     if session.skipped_lines:
         lines.append(
             f"- {plural(session.skipped_lines, 'line')} of the file could not be read: not judged"
@@ -109,12 +117,21 @@ def _findings(findings: Sequence[FoundProblem]) -> list[str]:
 def _finding(finding: FoundProblem) -> list[str]:
     event = "no event" if finding.event is None else f"event {finding.event}"
     seen = "verified" if finding.verified else "not verified"
+    correction = f", {words}" if (words := correction_words(finding)) else ""
     mark = f", marked {finding.mark.value}" if finding.mark else ""
-    lines = [f"- part {finding.part}, {event}, {seen}{mark}: {inline(finding.note, 1000)}"]
+    note = inline(finding.note, 1000)
+    lines = [f"- part {finding.part}, {event}, {seen}{correction}{mark}: {note}"]
     if finding.quote:
         # Indented, it belongs to the list item and still cannot end its fence.
         lines += ["", *(f"  {line}" if line else "" for line in fenced(finding.quote))]
     return lines
+
+
+def _disagreements(outcome: Outcome) -> str:
+    parts = outcome.disputed_parts
+    where = f": part {part_ranges(parts)}" if parts else ""
+    count = plural(outcome.disagreements, "part")
+    return f"The offline rules flag what the model calls clean in {count}{where}. Look at them."
 
 
 def _gaps(outcome: Outcome) -> list[str]:
@@ -136,6 +153,12 @@ def _facts(outcome: Outcome) -> list[str]:
         f"- Rubric: {inline(rubric.get('name', ''))}, version {inline(rubric.get('version', ''))}",
         f"- Settings: {settings}",
         f"- Calls: {outcome.calls}; parts from the store: {outcome.cached_chunks}",
-        f"- Cost: {money(outcome.cost_usd)}",
+        f"- Tokens: {inline(usage_words(outcome)) or 'none'}",
+        f"- Cost: {money(outcome.cost_usd)}{_at_price(outcome)}",
         f"- Time: {outcome.seconds:.1f} s",
     ]
+
+
+def _at_price(outcome: Outcome) -> str:
+    words = price_words(outcome)
+    return f", at {inline(words)}" if words else ""

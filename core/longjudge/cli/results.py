@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from longjudge.cli.age import age_in_seconds
+from longjudge.cli.gaps import gap_json, gap_markdown, gap_text, told_gaps
 from longjudge.cli.outcome import (
     JudgedSession,
     MarkFilter,
@@ -25,7 +26,8 @@ from longjudge.cli.present import judge_name, outcome_text
 from longjudge.cli.preview import plural
 from longjudge.cli.report import markdown_report
 from longjudge.errors import UsageError
-from longjudge.store import Store
+from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.store import Store, read_gap_replies
 from longjudge.streams import tell
 from longjudge.text import clean_line
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from longjudge.cli.gaps import ToldGap
     from longjudge.marks import Mark
     from longjudge.store import PastJudgment
 
@@ -55,6 +58,7 @@ class Request:
     since: str | None
     format: Format
     marks: MarkFilter | None
+    redact: bool = True
 
 
 def show_results(store_path: Path, request: Request) -> int:
@@ -90,7 +94,11 @@ async def _show_one(
     judgment = await store.judgment(await _full_id(store, id))
     if judgment is None:
         raise _unknown(id)
-    text, _ = _one(judgment, request, marks)
+    replies = await read_gap_replies(store, judgment.id)
+    gaps = told_gaps(judgment, replies, redact=request.redact)
+    if request.redact:
+        judgment = _redacted(judgment)
+    text, _ = _one(judgment, request, marks, gaps)
     click.echo(text, nl=request.format is not Format.MARKDOWN)
 
 
@@ -126,7 +134,8 @@ async def _show_list(
     ids = await store.judgment_ids(since)
     whole = request.format is not Format.TEXT
     shown = 0
-    async for judgment in store.stream_judgments(ids, whole=whole):
+    async for stored in store.stream_judgments(ids, whole=whole):
+        judgment = _redacted(stored) if request.redact else stored
         if request.format is Format.TEXT:
             outcome = _outcome(judgment, request, marks)
             if _passes(request, len(outcome.findings)):
@@ -140,6 +149,16 @@ async def _show_list(
             shown += 1
     if not shown and request.format is Format.TEXT:
         tell(_nothing(bool(ids), request, since))
+
+
+def _redacted(judgment: PastJudgment) -> PastJudgment:
+    """A judgment as it is printed: what it was recorded with may hold secrets."""
+    return replace(
+        judgment,
+        path=redacted_text(judgment.path),
+        session_id=redacted_text(judgment.session_id),
+        result=redacted_fields(judgment.result),
+    )
 
 
 def _nothing(any_ids: bool, request: Request, since: float | None) -> str:
@@ -156,18 +175,22 @@ def _passes(request: Request, findings: int) -> bool:
 
 
 def _one(
-    judgment: PastJudgment, request: Request, marks: Mapping[tuple[bytes, str], Mark]
+    judgment: PastJudgment,
+    request: Request,
+    marks: Mapping[tuple[bytes, str], Mark],
+    gaps: Sequence[ToldGap] = (),
 ) -> tuple[str, int]:
     """A judgment in the format that was asked for, and how many findings that shows."""
     if request.format is Format.JSON:
-        return _json(judgment, request, marks)
+        return _json(judgment, request, marks, gaps)
     outcome = _outcome(judgment, request, marks)
     findings = len(outcome.findings)
     if request.format is Format.MARKDOWN:
-        return markdown_report(outcome, judgment.created), findings
+        return markdown_report(outcome, judgment.created, gap_markdown(gaps)), findings
     when, rubric = _when(judgment.created), _rubric(outcome)
     head = f"{clean_line(judgment.id)} · {when} · {rubric} · {outcome.chunk_words}"
-    return f"{head}\n{outcome_text(outcome)}", findings
+    lines = [head, outcome_text(outcome, recorded=True), *gap_text(gaps)]
+    return "\n".join(lines), findings
 
 
 def _outcome(
@@ -189,7 +212,10 @@ def _outcome(
 
 
 def _json(
-    judgment: PastJudgment, request: Request, marks: Mapping[tuple[bytes, str], Mark]
+    judgment: PastJudgment,
+    request: Request,
+    marks: Mapping[tuple[bytes, str], Mark],
+    gaps: Sequence[ToldGap],
 ) -> tuple[str, int]:
     findings: list[dict[str, object]] = []
     pairs: Sequence[tuple[dict[str, object], Mark | None]] = list(
@@ -199,6 +225,8 @@ def _json(
         if request.marks is None or request.marks.takes(mark):
             findings.append(finding | {"mark": mark.value} if mark else finding)
     result = judgment.result | {"findings": findings}
+    if gaps:
+        result["gap_replies"] = gap_json(gaps)
     return msgspec.json.encode(result).decode(), len(findings)
 
 
@@ -223,7 +251,9 @@ def _findings(outcome: Outcome) -> str:
     words = plural(count, "finding")
     marked = [finding.mark.value for finding in outcome.findings if finding.mark]
     counts = [f"{marked.count(mark)} {mark}" for mark in ("right", "wrong") if mark in marked]
-    return f"{words} ({', '.join(counts)})" if counts else words
+    marks = f" ({', '.join(counts)})" if counts else ""
+    quotes = f", {outcome.quotes_words}" if outcome.quotes_words else ""
+    return f"{words}{marks}{quotes}"
 
 
 def _rubric(outcome: Outcome) -> str:

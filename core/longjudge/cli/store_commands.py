@@ -49,6 +49,7 @@ def estimate(
     help="Only findings with this mark; a list leaves out judgments without one.",
 )
 @store
+@options.no_redact
 @options.unbuilt({"--aggregate": False})
 def results(
     id: str | None,
@@ -57,6 +58,7 @@ def results(
     format_: str | None,
     marks: str | None,
     store: str | None,
+    no_redact: bool,
 ) -> int:
     """List past judgments, newest first, or show the one whose id begins with ID."""
     if format_ in _UNBUILT_FORMATS:
@@ -67,7 +69,7 @@ def results(
     from longjudge.cli.results import Format, Request, show_results
 
     chosen = Format.JSON if as_json else Format(format_ or "text")
-    request = Request(id, since, chosen, MarkFilter(marks) if marks else None)
+    request = Request(id, since, chosen, MarkFilter(marks) if marks else None, not no_redact)
     return show_results(options.Judging(store=store).store_path(), request)
 
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from longjudge.config import Configuration
 from longjudge.errors import LongjudgeError, SeveralSessionsError, UsageError
 from longjudge.estimate import Estimator
-from longjudge.judges.make import make_judge, missing_credential
+from longjudge.judges.make import credential_fault, make_judge, notice_about
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
 from longjudge_tui.bench.costs import ModelCosts
 from longjudge_tui.bench.opening import Opening
+from longjudge_tui.bench.secrets import SecretCounts
 from longjudge_tui.bench.stock import Stock
 from longjudge_tui.bench.texts import Texts
 from longjudge_tui.bench.trials import Trials
@@ -25,7 +26,9 @@ from longjudge_tui.bench.tuning import Tuning
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from longjudge.factors import ObservedFactor
     from longjudge.judges.base import Judge
+    from longjudge.models import ModelNotice
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session, SessionFile
     from longjudge.settings import Settings
@@ -95,8 +98,11 @@ class Bench(Trials):
             changed=self._stock_changed,
             notice=lambda words: self.notices.append(words),
         )
+        self.secrets = SecretCounts()
         self._asked_for_key: Judge | None = None
         self._missing_key = ""
+        self._noticed: Judge | None = None
+        self._model_notice: ModelNotice | None = None
         self.on_first_session: Callable[[], None] | None = None
         self.on_stock_changed: Callable[[], None] = lambda: None
         self.on_opened: Callable[[], None] = lambda: None
@@ -174,7 +180,7 @@ class Bench(Trials):
 
     @property
     def missing_key(self) -> str:
-        """What is missing to ask the model, in a few words; empty where nothing is.
+        """What is missing to ask the model, or broken, in a few words; empty where nothing is.
 
         The environment and the disk are looked at once per model and run, and not on every frame.
         """
@@ -183,8 +189,41 @@ class Bench(Trials):
             self._asked_for_key, self._missing_key = judge, ""
             if judge.judges_meaning:
                 name = self.tuning.model_name
-                self._missing_key = missing_credential(name, self.config) or ""
+                self._missing_key = credential_fault(name, self.config) or ""
         return self._missing_key
+
+    @property
+    def model_notice(self) -> ModelNotice | None:
+        """`notice_on_model`, once a session was measured: painting must not load the table."""
+        return self.notice_on_model() if self.outlook is not None else None
+
+    def notice_on_model(self) -> ModelNotice | None:
+        """What to know about the model before a run, looked up once for each.
+
+        The first look needs the price table, which whatever has a price has loaded.
+        """
+        judge = self.judge
+        if not judge.judges_meaning:
+            return None
+        if self._noticed is not judge:
+            self._noticed = judge
+            self._model_notice = notice_about(self.tuning.model_name, self.config)
+        return self._model_notice
+
+    @property
+    def observed(self) -> ObservedFactor | None:
+        """What was seen of the model's tokens in sessions of this format; None where nothing."""
+        if self.session is None or not self.judge.judges_meaning:
+            return None
+        return self._stock.factors.get((self.judge.model, self.session.format))
+
+    @property
+    def secrets_words(self) -> str:
+        """How many secrets a run would replace, as far as they are counted."""
+        return self.secrets.words
+
+    def _count_no_more(self) -> None:
+        self.secrets.end()
 
     def _look_for_key(self) -> None:
         self._asked_for_key = None
@@ -260,7 +299,8 @@ class Bench(Trials):
         # Counted once: every row that is drawn asks.
         self.tool_calls = opened.session.index.tool_calls
         self.tuning.measured(opened.session, opened.estimator)
-        self.texts = Texts(opened.session)
+        self.texts = Texts(opened.session, redact=self.settings.redact)
+        self._stock.learn_again()
         self._replan()
         self.on_opened()
 
@@ -286,8 +326,10 @@ class Bench(Trials):
 
     def _begin_preview(self) -> None:
         self._stock.show_nothing()
+        self.secrets.end()
         if self.session is None or self.outlook is None or not self.applies:
             return
+        self.secrets.begin(self.session, self.outlook, self._stock.keys)
         if self.outlook.totals.kept:
             self._stock.show(self.session, self.outlook)
 
@@ -312,6 +354,7 @@ class Bench(Trials):
     def raise_failure(self) -> None:
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
         self._stock.raise_failure()
+        self.secrets.raise_failure()
         if self.texts is not None:
             self.texts.raise_failure()
         for task in (self._run_task, self._opening.task):
@@ -321,6 +364,7 @@ class Bench(Trials):
     def _let_go(self) -> None:
         """Close the session and what reads from it."""
         self._stock.show_nothing()
+        self.secrets.forget()
         if self.texts is not None:
             self.texts.close()
         if self.session is not None:
@@ -338,6 +382,7 @@ class Bench(Trials):
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=CUT_SECONDS)
+        await self.secrets.aclose()
         self._let_go()
         await self._stock.aclose()
         await self.tuning.aclose()

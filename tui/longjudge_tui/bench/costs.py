@@ -61,7 +61,8 @@ class ModelCosts:
             judge.check_rubric(self._rubric)
         except LongjudgeError:
             return None
-        key = KeyMaker(judge, self._rubric).key
+        redactor = self._tuning.settings.redactor
+        key = KeyMaker(judge, self._rubric, redactor=redactor).key
         estimator = estimator_for(self._outlook.estimator, judge, self._rubric)
         keys = [key(digest) for digest in digests]
         return estimator.totals(self._outlook.plan, keys, self._kept)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from longjudge.errors import CredentialError
 from longjudge.judges.offline import offline_caveat
 from longjudge.prices import OFFLINE_MODEL
+from longjudge.result import quotes_words
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
 from longjudge_tui.commands import command
-from longjudge_tui.wording import clock, dollars, fault, line, plural, size
+from longjudge_tui.wording import DISPUTED, clock, dollars, fault, line, plural, size
 
 if TYPE_CHECKING:
     from longjudge.errors import LongjudgeError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 TITLE_CHARS = 40
 """How much of a session's title the header has at least, or nothing of it."""
+
+IS_NOT_SET = "is not set"
+"""How the words about a variable end that holds nothing."""
 
 OFFLINE_ON_THE_COMMAND_LINE = ", or use `--model offline`"
 
@@ -71,6 +75,12 @@ def header_variants(bench: Bench) -> list[str]:
     ]
 
 
+def judge_label(bench: Bench) -> str:
+    """Who judges; and that secrets are sent, where they are."""
+    label = line(bench.judge.label, 40)
+    return label if bench.settings.redact else f"{label} · NOT REDACTED"
+
+
 def live_line(bench: Bench) -> list[str]:
     """The figures of the judgment, longest first; before one, what a run would do."""
     label = line(bench.judge.label, 40)
@@ -80,36 +90,62 @@ def live_line(bench: Bench) -> list[str]:
     if run is None:
         if bench.outlook is None:
             return [label]
-        return _before_a_run(label, bench.outlook.totals, bench.preview, bench.missing_key)
+        return _before_a_run(label, bench.outlook.totals, bench)
     figures = run.figures()
     words = _figures(figures)
+    quotes = quotes_words(figures.verified, figures.findings)
+    whole = [f"{words[0]}, {quotes}" if quotes else words[0], *words[1:]]
     time = clock(figures.seconds)
     if run.result is None:
         time += " elapsed"
     left = "" if figures.left is None else f", about {clock(max(1, figures.left))} left"
     return [
-        " · ".join([label, *words, time + left]),
-        " · ".join([*words, time + left]),
+        " · ".join([label, *whole, time + left]),
+        " · ".join([*whole, time + left]),
+        " · ".join([*whole[:4], time + left]),
+        " · ".join([*whole[:3], time]),
         " · ".join([*words[:4], time + left]),
         " · ".join([*words[:4], time]),
         " · ".join(words[:3]),
     ]
 
 
-def _before_a_run(
-    label: str, totals: Totals, preview: Preview | None, missing_key: str
-) -> list[str]:
-    """What is known already, and what a run would do; first why none can ask, where that is so."""
+def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
+    """What is known already, and what a run would do.
+
+    First why none can ask, where that is so, else what is wrong with the model's name.
+    """
+    preview, missing_key, notice = bench.preview, bench.missing_key, bench.model_notice
     run = f"{command('run').shown} runs"
     if missing_key and totals.to_ask:
         plan = _known(totals, preview)
         another = _another_model()
+        to_ask = f"{totals.to_ask} to ask"
+        if missing_key.endswith(IS_NOT_SET):
+            word, named = "no key", []
+        else:
+            # What is wrong with a key that is there must be told from its absence.
+            word, named = "key unusable", [f"{line(missing_key, 60)}: {another} · {to_ask}"]
         return [
             f"{line(missing_key, 60)}: {another} · {plan}",
-            f"no key: {another} · {plan}",
-            f"no key: {another} · {totals.to_ask} to ask",
+            *named,
+            f"{word}: {another} · {plan}",
+            f"{word}: {another} · {to_ask}",
         ]
     plan = _known(totals, preview, run if totals.to_ask else f"{command('run').shown} asks nothing")
+    if notice is not None and totals.to_ask:
+        secrets = bench.secrets_words
+        whole = f"{plan} · {secrets}" if secrets else plan
+        return [
+            f"! {line(notice.text, 200)} · {whole}",
+            f"! {label}: {line(notice.short, 120)} · {whole}",
+            f"! {label}: {notice.word} · {whole}",
+            f"! {label}: {notice.word} · {plan}",
+            f"! {notice.word} model · {plan}",
+        ]
+    if totals.to_ask and (secrets := bench.secrets_words):
+        whole = _known(totals, preview, secrets, run)
+        return [f"{label} · {whole}", whole, plan]
     return [f"{label} · {plan}", plan]
 
 
@@ -121,7 +157,7 @@ def _known(totals: Totals, preview: Preview | None, *then: str) -> str:
     kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
-        found = plural(len(preview.findings()), "finding")
+        found = _found(len(preview.findings()), preview.disagreements)
     to_ask = [f"{totals.to_ask} to ask"] if totals.to_ask else []
     return " · ".join([kept, found, *to_ask, *then])
 
@@ -148,11 +184,17 @@ def in_the_library(error: LongjudgeError) -> str:
     return words
 
 
+def _found(findings: int, disagreements: int) -> str:
+    """How much there is to look at."""
+    disputed = f", {DISPUTED} {plural(disagreements, 'disagreement')}" if disagreements else ""
+    return plural(findings, "finding") + disputed
+
+
 def _figures(figures: Figures) -> list[str]:
     low, high = figures.score_range
     score = "no score" if figures.score is None else f"score {figures.score:.2f}"
     return [
-        plural(figures.findings, "finding"),
+        _found(figures.findings, figures.disagreements),
         f"{score} ({low:.2f}-{high:.2f})",
         f"judged {figures.judged} of {figures.chunks}",
         plural(figures.gaps, "gap"),
@@ -208,7 +250,10 @@ def _go_on(bench: Bench, result: Result) -> list[str]:
     if result.error:
         return []
     if not result.unjudged_chunks:
-        return [f"{command('next_finding').shown} goes to the findings"] if result.findings else []
+        if result.findings:
+            return [f"{command('next_finding').shown} goes to the findings"]
+        rules = f"{command('filter_findings').shown} shows what the rules say"
+        return [rules] if result.disagreements else []
     return [f"{command('run').shown} {'asks again' if bench.store_error else 'goes on'}"]
 
 
@@ -217,7 +262,9 @@ def _ending(result: Result, session: str) -> list[str]:
     status, evidence = result.status.value, line(result.evidence, 1000)
     said = evidence.startswith(status.replace("_", " "))
     early = [f"✗ {line(fault(result.error, session), 500)}"] if result.error else []
-    return [*early, evidence if said else f"{status}: {evidence}"]
+    disputed = result.disagreements
+    looked = [f"{DISPUTED} rules disagree in {plural(disputed, 'part')}"] if disputed else []
+    return [*early, *looked, evidence if said else f"{status}: {evidence}"]
 
 
 def alarming(bench: Bench) -> bool:
@@ -227,8 +274,8 @@ def alarming(bench: Bench) -> bool:
 
 
 def banner(bench: Bench) -> str:
-    """What every screen says: who judges, and whether anything is kept."""
-    label = line(bench.judge.label, 40)
+    """What every screen says: who judges, what is sent, and whether anything is kept."""
+    label = judge_label(bench)
     if bench.store_error:
         return f"{label} · NOTHING IS KEPT: {line(bench.store_error)}"
     return label

@@ -41,13 +41,17 @@ class Copies:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A plan with its estimates; a new one is made when the settings or the store change."""
+    """A plan with its estimates; a new one is made when the settings or the store change.
+
+    `redact` says whether the judge reads the texts without their secrets.
+    """
 
     plan: ChunkPlan
     keys: list[str]
     copies: Copies
     estimator: Estimator
     totals: Totals
+    redact: bool = True
 
     @classmethod
     def of(
@@ -62,7 +66,7 @@ class Outlook:
         plan = plan_chunks(session.index, settings.chunk_chars, settings.chunk_tokens)
         keys = list(maker.keys(plan))
         totals = estimator.totals(plan, keys, kept)
-        return cls(plan, keys, Copies(keys), estimator, totals)
+        return cls(plan, keys, Copies(keys), estimator, totals, settings.redact)
 
     def again(self, kept: Container[str]) -> Outlook:
         """The same plan after the store has changed."""
@@ -83,6 +87,14 @@ class Outlook:
             before, kept=kept, equal=equal, cost_usd=cost, cost_usd_low=low, cost_usd_high=high
         )
         return replace(self, totals=totals)
+
+    def to_ask(self, kept: Container[str]) -> list[int]:
+        """Positions of the chunks that a run would ask about; equal ones once."""
+        first: dict[str, int] = {}
+        for position, key in enumerate(self.keys):
+            if key not in kept:
+                first.setdefault(key, position)
+        return list(first.values())
 
     def tokens(self, position: int) -> int:
         """Estimated tokens of the request about one chunk."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.board import Board
 from longjudge.errors import SessionError, StoreError
+from longjudge.prompt import sent_event
 from longjudge.text import clean_line
 from longjudge.updates import ignore_updates
 from longjudge_tui.bench.records import Records
@@ -36,10 +37,11 @@ class Preview(Records):
     def __init__(
         self, session: Session, outlook: Outlook, kept: Container[str], store: Store
     ) -> None:
-        super().__init__(Board(session, outlook.plan, ignore_updates))
+        super().__init__(Board(session, outlook.plan, ignore_updates, redacted=outlook.redact))
         self.done = False
         self.lost: set[str] = set()
         self._session = session
+        self._redact = outlook.redact
         self._keys = outlook.keys
         self._kept = kept
         self._store = store
@@ -63,12 +65,13 @@ class Preview(Records):
         self.done = True
 
     async def _place(self, position: int, kept: KeptVerdict) -> None:
-        if kept.verdict.flagged:
+        searched = kept.verdict.flagged or kept.disagrees
+        if searched:
             await self._bring_near(position)
         self._board.judged(position, kept, from_cache=True)
         self._changed(position)
-        if kept.verdict.flagged:
-            # Its quotes were searched for.
+        if searched:
+            # Its quotes were searched for, or the rules have read it.
             await asyncio.sleep(0)
 
     async def _bring_near(self, position: int) -> None:
@@ -77,7 +80,7 @@ class Preview(Records):
         for event in range(chunk.first, chunk.last + 1):
             if self._session.index.chars[event] >= SLOW_CHARS:
                 with contextlib.suppress(SessionError):
-                    await asyncio.to_thread(self._session.text, event)
+                    await asyncio.to_thread(sent_event, self._session, event, redact=self._redact)
 
 
 class Lookup:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longjudge.disputes import rules_say
+from longjudge.result import count_verified
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from longjudge.board import Board, ChunkRecord
     from longjudge.chunks import Piece
+    from longjudge.disputes import RuleFinding
     from longjudge.result import ResultFinding
 
 
@@ -32,6 +36,8 @@ class Records:
         self._board = board
         self._dirty: set[int] = set()
         self._findings: dict[int, tuple[ResultFinding, ...]] = {}
+        self._disputes: dict[int, tuple[RuleFinding, ...]] = {}
+        self._counted = 0, (0, 0)
         self.changes = 0
 
     def record(self, position: int) -> ChunkRecord:
@@ -46,6 +52,30 @@ class Records:
     def findings(self) -> list[ResultFinding]:
         """Everything found so far, by part."""
         return [found for position in sorted(self._findings) for found in self._findings[position]]
+
+    def disputes(self) -> list[RuleFinding]:
+        """What the offline rules find in chunks that the model called clean, by part."""
+        return [found for position in sorted(self._disputes) for found in self._disputes[position]]
+
+    def dispute(self, position: int) -> tuple[RuleFinding, ...]:
+        """The same of one chunk."""
+        return self._disputes.get(position, ())
+
+    @property
+    def disagreements(self) -> int:
+        """How many such chunks there are."""
+        return len(self._disputes)
+
+    def counts(self) -> tuple[int, int]:
+        """How many findings there are, and the quotes of how many were found.
+
+        Counted when they have become others, and not on every frame.
+        """
+        if self._counted[0] != self.changes:
+            found = self._findings.values()
+            counts = sum(map(len, found)), sum(map(count_verified, found))
+            self._counted = self.changes, counts
+        return self._counted[1]
 
     def flagged_events(self) -> set[int]:
         """Events that a finding names."""
@@ -71,22 +101,34 @@ class Records:
 
     def take_over(self, earlier: Records, stays: Callable[[int], bool]) -> None:
         """Show what was found before, where its verdict stays, until the chunk is judged here."""
-        for position, found in earlier._findings.items():
+        for position in earlier._findings.keys() | earlier._disputes.keys():
             same = position < len(self._board.plan) and (
                 self._board.plan[position] == earlier._board.plan[position]
             )
-            if same and stays(position):
+            if not same or not stays(position):
+                continue
+            if found := earlier._findings.get(position):
                 self._findings[position] = found
-                self.changes += 1
+            if position in earlier._disputes:
+                self._disputes[position] = earlier._disputes[position]
+            self.changes += 1
 
     def _changed(self, position: int) -> None:
         """A chunk's record is another one."""
         self._dirty.add(position)
         record = self._board.chunks[position]
-        before = self._findings.get(position)
+        before = self._findings.get(position), self._disputes.get(position)
         if record.findings:
             self._findings[position] = record.findings
         elif record.state.ended:
             self._findings.pop(position, None)
-        if self._findings.get(position) != before:
+        if record.kept is None or not record.disagrees:
+            if record.state.ended:
+                self._disputes.pop(position, None)
+        elif position not in self._disputes:
+            board, criteria = self._board, record.kept.verdict.criteria
+            self._disputes[position] = rules_say(
+                board.session, board.plan[position], criteria, redacted=board.redacted
+            )
+        if (self._findings.get(position), self._disputes.get(position)) != before:
             self.changes += 1

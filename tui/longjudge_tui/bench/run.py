@@ -29,9 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The live line's numbers. `left` is None where nothing can be said yet."""
+    """The live line's numbers. `left` is None where nothing can be said yet.
+
+    `verified` is how many of the findings' quotes were found, `disagreements` the chunks that the
+    offline rules flag and the model called clean.
+    """
 
     findings: int
+    disagreements: int
+    verified: int
     score: float | None
     score_range: tuple[float, float]
     judged: int
@@ -185,7 +191,7 @@ class Run(Records):
         flagged = self._tally[ChunkState.FLAGGED]
         judged = flagged + self._tally[ChunkState.CLEAN]
         spent = self._board.spent
-        found = sum(len(found) for found in self._findings.values())
+        found, verified = self.counts()
         if self.result is not None:
             score, seconds, left = self.result.score, self.result.seconds, None
         else:
@@ -195,6 +201,8 @@ class Run(Records):
             left = None if self.stopping else self._left(seconds, to_end)
         return Figures(
             findings=found,
+            disagreements=self.disagreements,
+            verified=verified,
             score=score,
             score_range=score_range(chunks, judged, flagged) if chunks else (0.0, 1.0),
             judged=judged,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
+from longjudge.store import token_factors
 from longjudge.text import clean_line
 from longjudge_tui.bench.marking import Marking
 from longjudge_tui.bench.preview import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from longjudge.factors import ObservedFactor
     from longjudge.sessions import Session
     from longjudge.store import Store
     from longjudge_tui.bench.outlook import Outlook
@@ -23,6 +26,8 @@ CUT_SECONDS = 1.0
 
 class Stock:
     """Keys in memory, one preview at a time, and the marks; other processes write there as well.
+
+    `factors` is what was seen of the models' tokens, by model and format of session.
 
     `keys` is one set for all who look things up. `changed` is called when it holds other keys than
     before, `lost` when a verdict did not read, `notice` is told what a person has to know.
@@ -43,7 +48,9 @@ class Stock:
         self._changed = changed
         self._notice = notice
         self._lookup = Lookup(store, keys, lost=lost, notice=notice)
+        self.factors: Mapping[tuple[str, str], ObservedFactor] = {}
         self._task: asyncio.Task[None] | None = None
+        self._learning: asyncio.Task[None] | None = None
 
     @property
     def preview(self) -> Preview | None:
@@ -64,6 +71,11 @@ class Stock:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._read_keys())
 
+    def learn_again(self) -> None:
+        """Take in how many tokens the models' answers took until now, in the background."""
+        if self._learning is None or self._learning.done():
+            self._learning = asyncio.create_task(self._read_factors())
+
     def raise_failure(self) -> None:
         """Raise what a task of this object died of."""
         self.marking.raise_failure()
@@ -81,7 +93,13 @@ class Stock:
 
     @property
     def _tasks(self) -> list[asyncio.Task[None]]:
-        return [task for task in (self._task, self._lookup.task) if task is not None]
+        tasks = (self._task, self._learning, self._lookup.task)
+        return [task for task in tasks if task is not None]
+
+    async def _read_factors(self) -> None:
+        # They only stand beside the estimates: a store that does not give them says so elsewhere.
+        with contextlib.suppress(StoreError):
+            self.factors = await token_factors(self._store)
 
     async def _read_keys(self) -> None:
         before = frozenset(self.keys)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge.errors import SessionError
+from longjudge.redaction import find_secrets
 from longjudge.text import clean_line
 from longjudge_tui.wording import plural
 
 if TYPE_CHECKING:
+    from longjudge.redaction import Redacted
     from longjudge.sessions import Session
 
 NEAR = 4
@@ -25,13 +27,17 @@ SLOW_NEIGHBOUR_CHARS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """One text. `heads` are the spans of its headers, `start` is where the event's text begins."""
+    """One text. `heads` are the spans of its headers, `start` is where the event's text begins.
+
+    `secrets` are the spans of what a judge does not read.
+    """
 
     text: str
     heads: tuple[tuple[int, int], ...]
     start: int
     first: int
     last: int
+    secrets: tuple[tuple[int, int], ...] = ()
 
 
 def neighbours(session: Session, event: int) -> list[int]:
@@ -46,22 +52,34 @@ def neighbours(session: Session, event: int) -> list[int]:
     return sorted({*near, *calls, *results})
 
 
-def surroundings(session: Session, event: int, shown: str) -> Surroundings:
-    """The text around an event; `shown` is what is shown of the event itself."""
+def surroundings(
+    session: Session, event: int, shown: Redacted, *, redact: bool = True
+) -> Surroundings:
+    """The text around an event; `shown` is what is shown of the event itself.
+
+    With `redact` the secrets of its neighbours are found as well.
+    """
     numbers = neighbours(session, event)
     pieces: list[str] = []
     heads: list[tuple[int, int]] = []
+    secrets: list[tuple[int, int]] = []
     length = start = 0
     for number in numbers:
         head = _head(session, number, here=number == event)
-        body = shown if number == event else _beginning(session, number)
+        body = shown.original if number == event else _beginning(session, number)
+        found = shown.replacements if number == event else ()
+        if redact and number != event:
+            found = find_secrets(body)
+        begin = length + len(head) + 1
+        secrets += [(begin + each.start, begin + each.end) for each in found]
         heads.append((length, length + len(head)))
         if number == event:
-            start = length + len(head) + 1
+            start = begin
         piece = f"{head}\n{body}\n\n"
         pieces.append(piece)
         length += len(piece)
-    return Surroundings("".join(pieces), tuple(heads), start, numbers[0], numbers[-1])
+    first, last = numbers[0], numbers[-1]
+    return Surroundings("".join(pieces), tuple(heads), start, first, last, tuple(secrets))
 
 
 def _head(session: Session, number: int, *, here: bool) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.prompt import sent_event
 from longjudge_tui.bench.aside import Aside
 from longjudge_tui.bench.raw_record import raw_record
 
 if TYPE_CHECKING:
+    from longjudge.redaction import Redacted
     from longjudge.sessions import Session
     from longjudge_tui.bench.raw_record import RawRecord
 
@@ -18,13 +20,14 @@ SLOW_CHARS = 1_000_000
 class Texts:
     """Hands texts out; a slow one once it is in. `raw` has the records behind the events.
 
-    `close` ends the tasks of both.
+    `redact` says whether a judge reads them without their secrets. `close` ends the tasks of both.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, redact: bool = True) -> None:
         self.session = session
+        self.redact = redact
         self.raw: Aside[RawRecord] = Aside(lambda event: raw_record(session.raw(event)))
-        self._slow = Aside(session.text)
+        self._slow: Aside[Redacted] = Aside(lambda event: sent_event(session, event, redact=redact))
 
     def is_slow(self, event: int) -> bool:
         """Whether a text has to be waited for at first."""
@@ -40,7 +43,20 @@ class Texts:
         Raises:
             SessionError: the file no longer holds it.
         """
-        return self._slow.get(event) if self.is_slow(event) else self.session.text(event)
+        if not self.is_slow(event):
+            return self.session.text(event)
+        sent = self._slow.get(event)
+        return None if sent is None else sent.original
+
+    def sent(self, event: int) -> Redacted | None:
+        """A text with what a judge reads of it; None where it is being read, as `get` says.
+
+        Raises:
+            SessionError: the file no longer holds it.
+        """
+        if self.is_slow(event):
+            return self._slow.get(event)
+        return sent_event(self.session, event, redact=self.redact)
 
     def raise_failure(self) -> None:
         """Raise what a task of this object died of."""

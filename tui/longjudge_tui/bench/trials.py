@@ -110,6 +110,10 @@ class Trials:
         """Show what is kept."""
         raise NotImplementedError
 
+    def _count_no_more(self) -> None:
+        """Count no secrets any more: a judgment reads the same texts."""
+        raise NotImplementedError
+
     def _look_for_key(self) -> None:
         """Find out again whether the model can be asked."""
         raise NotImplementedError
@@ -184,6 +188,7 @@ class Trials:
             return
         earlier = self.records
         self._stock.show_nothing()
+        self._count_no_more()
         run = Run(
             session,
             outlook,
@@ -208,6 +213,7 @@ class Trials:
         finally:
             run.take_kept()
             self.outlook = outlook.again(self._stock.keys)
+            self._stock.learn_again()
         if self.run is None:
             self._begin_preview()
         elif self.run is run and run.result is not None and run.result.error:

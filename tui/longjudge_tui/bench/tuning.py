@@ -62,7 +62,7 @@ class Tuning:
         self._refuse = refuse
         self._changed = changed
         self._calls_changed = calls_changed
-        self._maker = KeyMaker(judge, rubric)
+        self._maker = KeyMaker(judge, rubric, redactor=settings.redactor)
         self._estimator: Estimator | None = None
         self._judges: dict[str, Judge] = {OFFLINE_MODEL: judge} if _is_offline(judge) else {}
         self._made: list[Judge] = []
@@ -200,7 +200,7 @@ class Tuning:
 
     def _use(self, judge: Judge, rubric: Rubric) -> None:
         self.judge, self.rubric = judge, rubric
-        self._maker = KeyMaker(judge, rubric)
+        self._maker = KeyMaker(judge, rubric, redactor=self.settings.redactor)
         if self._estimator is not None:
             self._estimator = estimator_for(self._estimator, judge, rubric)
         self._changed()

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from longjudge.result import count_verified
 from longjudge.sessions.values import is_array, is_object
 from longjudge.states import JudgmentStatus
 from longjudge_tui.bench.sizes import Unit
@@ -41,8 +42,9 @@ class By:
 class Last:
     """How the newest judgment of a session ended; `created` is in seconds since 1970.
 
-    `by` is None where nobody noted it. `marked_by` is what marks on its findings go by, and
-    `before` is the newest complete judgment where this one is not complete itself.
+    `verified` counts the findings whose quote was found then. `by` is None where nobody noted it.
+    `marked_by` is what marks on its findings go by, and `before` is the newest complete judgment
+    where this one is not complete itself.
     """
 
     status: str
@@ -52,6 +54,7 @@ class Last:
     findings: int
     created: float
     error: str = ""
+    verified: int = 0
     by: By | None = None
     marked_by: tuple[MarkKey, ...] = field(default=(), compare=False, repr=False)
     before: Last | None = None
@@ -68,6 +71,7 @@ class Last:
             len(result.findings),
             time.time(),
             result.error or "",
+            count_verified(result.findings),
             _by(result.settings, result.model, name, version),
             tuple(marked_by),
         )
@@ -84,6 +88,7 @@ class Last:
             _count(result.get("chunks")),
             len(findings),
             past.created,
+            verified=sum(is_object(each) and each.get("verified") is True for each in findings),
             by=_by(result.get("settings"), past.model, past.rubric, past.rubric_version),
             marked_by=tuple(_mark_keys(findings, past.digests)),
         )

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from longjudge_tui.bench.live import banner
+from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.library.session_list import LibraryList
 from longjudge_tui.library.words import (
@@ -149,7 +149,7 @@ class Library(Screen[None]):
     def _show_lines(self) -> None:
         shelf = self.shelf
         listing = shelf.listing
-        label = line(shelf.bench.judge.label, 40)
+        label = judge_label(shelf.bench)
         count = plural(len(listing.files), "session")
         header = [f"longjudge ─ {count}", size(listing.bytes), line(shelf.where, 80)]
         self.query_one("#header", FittedLine).show(
@@ -192,6 +192,8 @@ class Library(Screen[None]):
             f" {plural(len(offer.files), 'session')}, {about(price.cost_usd)},"
             f" model {line(judge.model, 60)}?"
         )
+        if notice := self.shelf.bench.notice_on_model():
+            question += f"\n! {line(notice.text, 200)}"
 
         def answered(yes: bool | None) -> None:
             if yes:

@@ -62,5 +62,5 @@ class Terms:
     def outlook(self, session: Session, kept: Container[str]) -> Outlook:
         """Plan and price a session; for a thread."""
         estimator = Estimator.of(session, self.rubric, self.judge.model, self.judge.price)
-        maker = KeyMaker(self.judge, self.rubric)
+        maker = KeyMaker(self.judge, self.rubric, redactor=self.settings.redactor)
         return Outlook.of(session, self.settings, estimator, maker, kept)

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from longjudge.prices import OFFLINE_MODEL
+from longjudge.result import quotes_words
 from longjudge.states import JudgmentStatus
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
@@ -133,9 +134,13 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
             f"{word}{at_short}",
             word,
         )
+    quotes = quotes_words(last.verified, last.findings)
+    checked = [f"{found}, {quotes}"] if quotes else []
     short = f"{last.findings} found{marked}"
     tells = short if last.findings or last.complete else coverage
+    # Only with its age: the text may be another one by now.
     return (
+        *(f"{word} · {coverage}{at} · {each} · {age(now - last.created)}" for each in checked),
         f"{word} · {coverage}{at} · {found} · {age(now - last.created)}",
         f"{word} · {coverage}{at} · {found}",
         f"{word} · {coverage}{at_short} · {short}",
@@ -153,7 +158,8 @@ def whole_last(last: Last, now: float, standing: By, wrong: int) -> str:
         by = " by offline rules" if last.by.model == OFFLINE_MODEL else f" by {line(last.by.model)}"
     words = [f"last {last_words(last, now, standing, wrong)[0]}{by}"]
     if (whole := last.before) is not None:
-        found = plural(whole.findings, "finding")
+        quotes = quotes_words(whole.verified, whole.findings)
+        found = ", ".join(filter(None, [plural(whole.findings, "finding"), quotes]))
         words.append(f"{found}{_other_size(whole, standing)[0]}, {age(now - whole.created)}")
     return ", ".join(words)
 
@@ -281,8 +287,13 @@ def row_words(shelf: Shelf, file: SessionFile, now: float) -> list[str]:
         return [where]
     rows = [f"{text} · {where}", f"{text} · {short}", text]
     last = shelf.last(file)
-    if last is None or (last.before is None and last.by == shelf.terms.by):
+    if last is None:
         return rows
+    if last.before is None and last.by == shelf.terms.by:
+        if not (quotes := quotes_words(last.verified, last.findings)):
+            return rows
+        checked = f"{text} · last: {quotes}, {age(now - last.created)}"
+        return [f"{checked} · {where}", f"{checked} · {short}", checked, *rows]
     # How it came about is no news where the row says all of it.
     came = whole_last(last, now, shelf.terms.by, shelf.results.wrong(file))
     text = " · ".join([*([text] if text else []), came])

@@ -45,6 +45,7 @@ LOOKS = (
     "strong",
     "button",
     "quote",
+    "secret",
     "bar",
     "head",
 )
@@ -240,7 +241,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
                 own = self.get_component_rich_style(f"look--{look}")
                 ground = own.bgcolor if look in _OWN_GROUND else None
                 style += Style(
-                    color=own.color, bgcolor=ground, bold=own.bold, underline=own.underline
+                    color=own.color,
+                    bgcolor=ground,
+                    bold=own.bold,
+                    underline=own.underline,
+                    reverse=own.reverse,
                 )
             self._styles_by_look[look, mark] = style
         return style

@@ -11,7 +11,7 @@ from textual.message import Message
 from longjudge.states import ChunkState
 from longjudge_tui.bench.marking import MARK_WORDS
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import STATE_GLYPHS, bar, fit, line, tokens
+from longjudge_tui.wording import DISPUTED, STATE_GLYPHS, bar, fit, line, tokens
 from longjudge_tui.workbench.findings_list import criterion_labels
 
 if TYPE_CHECKING:
@@ -132,10 +132,11 @@ class ChunkList(LineList):
         if record is None or (run is None and not record.state.ended):
             word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")
             return ChunkFacts(bench.generation, word, look, self._piece(row))
+        state = f"{STATE_GLYPHS[record.state]} {record.state.value}"
         return ChunkFacts(
             bench.generation,
-            f"{STATE_GLYPHS[record.state]} {record.state.value}",
-            _LOOKS.get(record.state, "dim"),
+            f"{state} {DISPUTED}" if record.disagrees else state,
+            "gap" if record.disagrees else _LOOKS.get(record.state, "dim"),
             self._detail(row, record, run),
             self._button(row, record, run),
         )
@@ -154,10 +155,11 @@ class ChunkList(LineList):
                 return f"in {wait:.0f} s · {line(record.problem)}"
             case ChunkState.CLEAN | ChunkState.FLAGGED:
                 note = self._note(record) or self._piece(row)
-                words = ["kept"] if record.from_cache else []
+                words = ["rules disagree"] if record.disagrees else []
+                words += ["kept"] if record.from_cache else []
                 if not record.from_cache and not note:
                     tries = f" in {record.attempts} attempts" if record.attempts > 1 else ""
-                    words = [f"{record.seconds:.1f} s{tries}"]
+                    words.append(f"{record.seconds:.1f} s{tries}")
                 return " · ".join([*words, *([note] if note else [])])
             case ChunkState.GAP:
                 reason = record.reason.value if record.reason else ""

@@ -17,19 +17,29 @@ if TYPE_CHECKING:
 class Marked:
     """What stands out in a text: a quote, and the headers of its parts; `at` is brought in sight.
 
-    No text can look like a header, since only these are drawn as one.
+    No text can look like a header, since only these are drawn as one. `secrets` are what a judge
+    does not read, in a quote too.
     """
 
     quote: tuple[int, int] | None = None
     heads: tuple[tuple[int, int], ...] = ()
     at: int | None = None
+    secrets: tuple[tuple[int, int], ...] = ()
 
     @property
     def spans(self) -> list[tuple[int, int, str]]:
-        """From, to and look of each, in order."""
+        """From, to and look of each, in order and apart."""
         heads = [(low, high, "head") for low, high in self.heads]
-        quote = [(*self.quote, "quote")] if self.quote else []
-        return sorted([*heads, *quote])
+        secrets = [(low, high, "secret") for low, high in self.secrets]
+        quote: list[tuple[int, int, str]] = []
+        if self.quote is not None:
+            here, end = self.quote
+            for low, high in self.secrets:
+                if here < high and low < end:
+                    quote.append((here, max(here, low), "quote"))
+                    here = max(here, high)
+            quote.append((here, max(here, end), "quote"))
+        return sorted([*heads, *secrets, *quote])
 
     @property
     def around(self) -> int | None:

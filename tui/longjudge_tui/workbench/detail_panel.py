@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 
+from longjudge.disputes import RuleFinding
 from longjudge.errors import SessionError
-from longjudge.evidence import find_quote
+from longjudge.result import correction_words
 from longjudge.states import GapReason
 from longjudge_tui.bench.surroundings import surroundings
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import ActionLine, Choice, Word
 from longjudge_tui.widgets.lines import FittedLine
-from longjudge_tui.wording import line, plural, size
+from longjudge_tui.wording import DISPUTED, line, plural, size
 from longjudge_tui.workbench.detail import DetailView, Marked
 from longjudge_tui.workbench.detail_facts import DetailFacts, Facts
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from longjudge.board import ChunkRecord
     from longjudge.chunks import Piece
+    from longjudge.redaction import Redacted
     from longjudge.result import ResultFinding
     from longjudge_tui.bench.texts import Texts
 
@@ -73,19 +75,23 @@ class Title:
     facts: str = ""
     thread: str = ""
     line: str = ""
+    secrets: str = ""
 
     def variants(self, place: str) -> list[str]:
         """The title from its longest form to its shortest; `place` is that of the finding."""
         named = f"thread {self.thread}" if self.thread else ""
+        secrets = self.secrets
         choices = (
-            [self.name, self.header, place, named, self.facts, self.line],
-            [self.name, self.header, place, self.thread, self.facts, self.line],
-            [self.name, self.header, place, named, self.line],
-            [self.name, self.header, place, self.thread, self.line],
-            [self.name, self.header, place, self.thread],
-            [self.name, place, named],
-            [self.name, place, self.thread],
-            [self.name, place or self.header],
+            [self.name, secrets, self.header, place, named, self.facts, self.line],
+            [self.name, secrets, self.header, place, self.thread, self.facts, self.line],
+            [self.name, secrets, self.header, place, named, self.line],
+            [self.name, secrets, self.header, place, self.thread, self.line],
+            [self.name, secrets, self.header, place, self.thread],
+            [self.name, secrets, place, named],
+            [self.name, secrets, place, self.thread],
+            [self.name, secrets, place or self.header],
+            [self.name, secrets, place],
+            [self.name, secrets],
             [self.name, place.removeprefix("finding ")],
             [self.name],
         )
@@ -111,7 +117,7 @@ class DetailPanel(Vertical):
         self._actions = ActionLine(id="detail-actions", classes="actions")
         self._texts: Texts | None = None
         self._passage: Passage | None = None
-        self._awaiting = False
+        self._awaiting = self._unread = False
         self._words = Title("TEXT")
         self._facts = DetailFacts(id="detail-facts")
         self._about = About()
@@ -196,6 +202,7 @@ class DetailPanel(Vertical):
         if not there.at_hand(passage.event):
             return False
         self._show()
+        self._show_facts()
         return True
 
     def say(self, about: About) -> None:
@@ -224,52 +231,59 @@ class DetailPanel(Vertical):
     def _forget(self) -> None:
         self._texts = self._passage = None
         self._about, self._saved = About(), ""
-        self._awaiting, self.look = False, View.EVENT
+        self._awaiting = self._unread = False
+        self.look = View.EVENT
 
     def _show(self) -> None:
         texts, passage = self._texts, self._passage
         if texts is None or passage is None:
             return
-        self._awaiting = False
+        self._awaiting = self._unread = False
         name = f"EVENT {passage.event}"
         try:
             if self.look is View.RAW:
                 self._show_raw(texts, passage)
                 return
-            text = texts.get(passage.event)
+            sent = texts.sent(passage.event)
         except SessionError as error:
+            self._unread = True
             self.view.show_text(str(error))
             self._show_title(Title(f"{name} · cannot be read"))
             return
-        if text is None:
+        if sent is None:
             self._await(name, plural(texts.session.index.chars[passage.event], "character"))
         else:
-            self._show_text(texts, passage, text)
+            self._show_text(texts, passage, sent)
 
     def _await(self, name: str, what: str) -> None:
         self._awaiting = True
         self.view.show_text(f"reading {what}…")
         self._show_title(Title(f"{name} · {what} · reading…"))
 
-    def _show_text(self, texts: Texts, passage: Passage, text: str) -> None:
+    def _show_text(self, texts: Texts, passage: Passage, sent: Redacted) -> None:
         event, piece = passage.event, passage.piece
-        shown = text[piece.start : piece.end] if piece else text
-        span = _find(passage.finding, shown) if passage.finding else None
+        shown = sent.piece(piece.start, piece.end) if piece else sent
+        span = _span(passage.finding, piece)
         thread = line(texts.session.index.thread_of(event).name, 40)
         which = f" · piece {piece.number} of {piece.of}" if piece else ""
         name = f"EVENT {event}{which}"
         if self.look is View.CONTEXT:
-            around = surroundings(texts.session, event, shown)
+            around = surroundings(texts.session, event, shown, redact=texts.redact)
             quote = (around.start + span[0], around.start + span[1]) if span else None
-            self.view.show_text(around.text, Marked(quote, around.heads, around.start))
+            marked = Marked(quote, around.heads, around.start, around.secrets)
+            self.view.show_text(around.text, marked)
             events = f"events {around.first}-{around.last}"
-            self._show_title(Title(f"AROUND {name}", events, "", thread))
+            found = _secrets_words(len(around.secrets))
+            self._show_title(Title(f"AROUND {name}", events, "", thread, secrets=found))
             return
-        self.view.show_text(shown, Marked(span))
-        header = line(text[:HEADER_CHARS].partition("\n")[0], 60)
-        chars = plural(len(text), "character")
+        secrets = tuple((each.start, each.end) for each in shown.replacements)
+        self.view.show_text(shown.original, Marked(span, secrets=secrets))
+        header = line(sent.original[:HEADER_CHARS].partition("\n")[0], 60)
+        chars = plural(len(sent.original), "character")
         place = texts.session.line(event)
-        self._show_title(Title(name, header, chars, thread, f"line {place}" if place else ""))
+        stands = f"line {place}" if place else ""
+        found = _secrets_words(len(secrets))
+        self._show_title(Title(name, header, chars, thread, stands, found))
 
     def _show_raw(self, texts: Texts, passage: Passage) -> None:
         event = passage.event
@@ -277,9 +291,12 @@ class DetailPanel(Vertical):
         if record is None:
             self._await(f"EVENT {event}", "its record")
             return
-        finding = passage.finding
-        quote = finding.quote if finding and finding.verified else None
-        self.view.show_text(record.text, Marked(_find_escaped(quote or "", record.text)))
+        try:
+            quote = _quoted(texts, passage)
+        except SessionError:
+            # The record can be shown all the same, as it is now.
+            quote, self._unread = "", True
+        self.view.show_text(record.text, Marked(_find_escaped(quote, record.text)))
         session = texts.session
         number = session.line(event)
         place = f"RAW line {number}" if number is not None else "RAW"
@@ -299,9 +316,10 @@ class DetailPanel(Vertical):
             return
         severity = line(about.severity, 30)
         known = [
+            f"{DISPUTED} offline rules say" if isinstance(finding, RuleFinding) else "",
             line(about.criterion or finding.criterion, 80),
             f"severity {severity}" if severity else "",
-            verified_words(finding),
+            verified_words(finding, unread=self._unread),
             about.mark,
         ]
         note = line(finding.note, NOTE_CHARS)
@@ -312,7 +330,7 @@ class DetailPanel(Vertical):
         if self._passage is None:
             return [Choice("")]
         names = ["copy", "context", "raw_record"]
-        if self.finding is not None:
+        if self.finding is not None and not isinstance(self.finding, RuleFinding):
             names = ["mark_right", "mark_wrong", *names]
         words = {name: Word(name, self._word(name)) for name in names}
         without = ((), ("raw_record",), ("context",), ("raw_record", "context"))
@@ -327,20 +345,43 @@ class DetailPanel(Vertical):
         return f"{word} {command(name).shown}"
 
 
-def verified_words(finding: ResultFinding) -> str:
-    """Whether what a finding says was found, and what was not."""
+def verified_words(finding: ResultFinding, *, unread: bool = False) -> str:
+    """Whether what a finding says was found, and what was not.
+
+    `unread` says that the event cannot be read again, so that nothing is known about it now.
+    """
     if finding.event is None:
         return "? no such event: start of the chunk"
+    if finding.quote and unread:
+        return "? quote cannot be checked"
     if finding.verified:
-        return "✓ quote verified"
+        return " · ".join(filter(None, ["✓ quote verified", correction_words(finding)]))
     return "? quote not found" if finding.quote else "? no quote given"
 
 
-def _find(finding: ResultFinding, shown: str) -> tuple[int, int] | None:
-    """Where a finding's quote stands."""
-    if finding.event is None or not finding.verified or not finding.quote:
+def _span(finding: ResultFinding | None, piece: Piece | None) -> tuple[int, int] | None:
+    """Where a finding's quote stands in what is shown of its event."""
+    if finding is None or finding.span is None:
         return None
-    return find_quote(shown, finding.quote)
+    low, high = finding.span
+    if piece is None:
+        return low, high
+    # A secret may reach over the end of a piece, and stands for it all the same.
+    return max(low, piece.start) - piece.start, min(high, piece.end) - piece.start
+
+
+def _secrets_words(count: int) -> str:
+    """How many stretches stand out since a judge does not read them."""
+    return f"{plural(count, 'secret')} replaced" if count else ""
+
+
+def _quoted(texts: Texts, passage: Passage) -> str:
+    """What was found of a quote, as it stands in the text where that is at hand."""
+    finding = passage.finding
+    if finding is None or finding.span is None:
+        return ""
+    text = texts.get(passage.event) if texts.at_hand(passage.event) else None
+    return finding.quote or "" if text is None else text[slice(*finding.span)]
 
 
 def _find_escaped(quote: str, text: str) -> tuple[int, int] | None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.screen import Screen
 
+from longjudge.disputes import RuleFinding
 from longjudge.marks import Mark
+from longjudge.prices import OFFLINE_MODEL
 from longjudge.proof import Opinion, Proof, as_json, as_markdown
 from longjudge_tui.bench.marking import MARK_WORDS
 from longjudge_tui.chores import Chores
@@ -92,7 +94,8 @@ class EvidenceActions(Screen[None]):
         self._findings_seen = _findings_of(records)
         self._leave_filter_behind()
         self.findings.use_rubric(self.bench.rubric)
-        self.findings.show_findings(records.findings() if records else [], self._mark_of)
+        found, disputes = (records.findings(), records.disputes()) if records else ([], [])
+        self.findings.show_findings(found, self._mark_of, disputes)
         self.events.mark_flagged(records.flagged_events() if records else set())
 
     def show_evidence(self) -> None:
@@ -185,10 +188,11 @@ class EvidenceActions(Screen[None]):
     def _about(self, finding: ResultFinding | None) -> About:
         if finding is None:
             return About()
+        which = "rules" if isinstance(finding, RuleFinding) else "finding"
         place, mark = self.findings.place_of(finding), self._mark_of(finding)
         criterion = self._criterion(finding)
         return About(
-            place="" if place is None else f"finding {place + 1} of {len(self.findings.findings)}",
+            place="" if place is None else f"{which} {place + 1} of {len(self.findings.findings)}",
             criterion=(criterion.label if criterion else "") or finding.criterion,
             severity=criterion.severity if criterion else "",
             mark=MARK_WORDS[mark] if mark else "",
@@ -200,7 +204,9 @@ class EvidenceActions(Screen[None]):
 
     def _mark_of(self, finding: ResultFinding) -> Mark | None:
         records = self._records
-        return self.bench.marking.get(records.mark_key(finding)) if records else None
+        if records is None or isinstance(finding, RuleFinding):
+            return None
+        return self.bench.marking.get(records.mark_key(finding))
 
     def _go_to(self, finding: ResultFinding) -> None:
         records = self._records
@@ -217,7 +223,7 @@ class EvidenceActions(Screen[None]):
     def _step_finding(self, direction: int) -> None:
         found = self.findings.findings
         if not found:
-            filtered = bool(self.findings.all_findings)
+            filtered = self.findings.hides_some
             self._say("no finding is shown; f shows others" if filtered else "no finding yet")
             return
         place = self.findings.place_of(self.detail.finding)
@@ -245,6 +251,9 @@ class EvidenceActions(Screen[None]):
         finding, records = self._finding_meant(), self._records
         if finding is None or records is None:
             self._say("no finding here to mark; . goes to the next one")
+            return
+        if isinstance(finding, RuleFinding):
+            self._say("the model has not found this, but the offline rules: there is no mark on it")
             return
         self.bench.marking.toggle(records.mark_key(finding), mark)
 
@@ -292,7 +301,7 @@ class EvidenceActions(Screen[None]):
             return None
         part = finding.part if finding else outlook.plan.part_of(passage.event)
         opinion = self._opinion(finding) if finding else None
-        return Handout(session, passage, part, opinion)
+        return Handout(session, passage, part, opinion, redact=self.bench.settings.redact)
 
     def _opinion(self, finding: ResultFinding) -> Opinion:
         bench = self.bench
@@ -301,7 +310,7 @@ class EvidenceActions(Screen[None]):
             finding=finding,
             label=criterion.label if criterion else "",
             question=criterion.question if criterion else "",
-            model=bench.judge.model,
+            model=OFFLINE_MODEL if isinstance(finding, RuleFinding) else bench.judge.model,
             rubric=bench.rubric.name,
             rubric_version=bench.rubric.version,
             mark=self._mark_of(finding),

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 
+from longjudge.disputes import RuleFinding
+from longjudge.result import correction_words
 from longjudge_tui.bench.marking import MARK_LOOKS, MARK_WORDS
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import Choice, Word
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import fit, line
+from longjudge_tui.wording import DISPUTED, fit, line
 from longjudge_tui.workbench.findings_order import (
     FindingFilter,
     FindingOrder,
@@ -24,7 +26,7 @@ from longjudge_tui.workbench.findings_order import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
     from longjudge.marks import Mark
     from longjudge.result import ResultFinding
@@ -70,6 +72,11 @@ class FindingsList(LineList):
     def all_findings(self) -> list[ResultFinding]:
         """What there is, whatever the filter lets through."""
         return self._all
+
+    @property
+    def hides_some(self) -> bool:
+        """Whether another filter would show something."""
+        return len(self._marked) > len(self.findings)
 
     @property
     def here(self) -> ResultFinding | None:
@@ -122,13 +129,16 @@ class FindingsList(LineList):
         self,
         findings: list[ResultFinding],
         mark_of: Callable[[ResultFinding], Mark | None] = _no_mark,
+        disputes: Sequence[RuleFinding] = (),
     ) -> None:
         """Show these, by part, keeping the cursor on the finding where it is.
 
-        The list follows the cursor only where it was in sight: who has scrolled stays there.
+        `disputes` are shown by a filter of their own. The list follows the cursor only where it was
+        in sight: who has scrolled stays there.
         """
         self._all = findings
         self._marked = [ShownFinding(finding, mark_of(finding)) for finding in findings]
+        self._marked += [ShownFinding(finding) for finding in disputes]
         self._counts = count_filters(self._marked)
         self._arrange()
 
@@ -138,9 +148,17 @@ class FindingsList(LineList):
         name = brief = f"FINDINGS {there}"
         if self.only is not FindingFilter.ALL:
             name, brief = f"FINDINGS {shown} of {there}", f"{shown} of {there}"
-        unverified = self._counts[FindingFilter.UNVERIFIED]
-        whole = self.only is FindingFilter.ALL and unverified
-        full = f"{name} · {unverified} not verified" if whole else name
+        full = name
+        if self.only is FindingFilter.RULES:
+            full = name = f"RULES DISAGREE {shown}"
+            brief = f"{DISPUTED} {shown}"
+        elif self.only is FindingFilter.ALL:
+            unverified, disputed = (
+                self._counts[each] for each in (FindingFilter.UNVERIFIED, FindingFilter.RULES)
+            )
+            notes = [f"{unverified} not verified"] if unverified else []
+            notes += [f"{DISPUTED} {disputed} by rules alone"] if disputed else []
+            full = " · ".join([name, *notes])
         only = self._filter_words()
         words = (
             Word("filter_findings", f"filter: {only}"),
@@ -171,7 +189,7 @@ class FindingsList(LineList):
         return self._rows_shown[row], self.order
 
     def row_cells(self, row: int, width: int) -> Cells:
-        """Part, criterion, event, verified or not, mark, note; or the heading.
+        """Part, criterion, event, verified or not, mark, correction, note; or the heading.
 
         Under a heading the criterion is not said again.
         """
@@ -182,20 +200,26 @@ class FindingsList(LineList):
         finding = shown.finding
         label = fit(self._label(finding.criterion), self._label_cells) + "  "
         criterion = [] if self.order is FindingOrder.CRITERION else [(label, "strong")]
-        note = (line(finding.note or finding.quote or ""), "plain")
+        by_rules = isinstance(finding, RuleFinding)
+        said = line(finding.note or finding.quote or "")
+        rules = "rules: " if width < WIDE else "offline rules say: "
+        note = (f"{rules}{said}" if by_rules else said, "plain")
+        glyph, look = (DISPUTED, "gap") if by_rules else ("⚑", "flagged")
         mark = [(f"{MARK_WORDS[shown.mark]}  ", MARK_LOOKS[shown.mark])] if shown.mark else []
         if width < WIDE:
             unseen = "? " if mark else "? unverified  "
             seen = [("✓ ", "clean")] if finding.verified else [(unseen, "gap")]
-            return [(f"⚑ {finding.part:<3} ", "flagged"), *criterion, *seen, *mark, note]
+            part = (f"{glyph} {finding.part:<3} ", look)
+            return [part, *criterion, *seen, *mark, *_named(finding), note]
         event = "no event" if finding.event is None else f"event {finding.event}"
         seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
         return [
-            (f"⚑ part {finding.part:<3} ", "flagged"),
+            (f"{glyph} part {finding.part:<3} ", look),
             *criterion,
             (fit(event, 11), "dim"),
             (fit(seen[0], 13), seen[1]),
             *mark,
+            *_named(finding),
             note,
         ]
 
@@ -247,6 +271,12 @@ class FindingsList(LineList):
         while row < len(self._rows_shown) - 1 and self.finding_at(row) is None:
             row += 1
         self.reset_rows(len(self._rows_shown), row, follow=self.cursor_in_sight)
+
+
+def _named(finding: ResultFinding) -> Cells:
+    """What the judge named instead of the event in which the quote was found."""
+    words = correction_words(finding)
+    return [(f"{words}: ", "gap")] if words else []
 
 
 def criterion_labels(rubric: Rubric) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from longjudge.disputes import RuleFinding
 from longjudge.marks import Mark
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class FindingFilter(Enum):
-    """Which findings are shown; the value is the word for it."""
+    """Which findings are shown; the value is the word for it.
+
+    What the offline rules say beside a clean verdict is only among `RULES`.
+    """
 
     ALL = "all"
     UNVERIFIED = "unverified"
@@ -24,9 +28,12 @@ class FindingFilter(Enum):
     MARKED_RIGHT = "marked right"
     MARKED_WRONG = "marked wrong"
     NOT_MARKED = "not marked"
+    RULES = "rules disagree"
 
     def takes(self, shown: ShownFinding) -> bool:
         """Whether it lets a finding through."""
+        if isinstance(shown.finding, RuleFinding):
+            return self is FindingFilter.RULES
         match self:
             case FindingFilter.ALL:
                 return True
@@ -40,19 +47,23 @@ class FindingFilter(Enum):
                 return shown.mark is Mark.WRONG
             case FindingFilter.NOT_MARKED:
                 return shown.mark is None
+            case FindingFilter.RULES:
+                return False
 
 
 def count_filters(marked: Sequence[ShownFinding]) -> dict[FindingFilter, int]:
     """How many findings each filter lets through."""
-    verified = sum(each.finding.verified for each in marked)
-    marks = Counter(each.mark for each in marked)
+    found = [each for each in marked if not isinstance(each.finding, RuleFinding)]
+    verified = sum(each.finding.verified for each in found)
+    marks = Counter(each.mark for each in found)
     return {
-        FindingFilter.ALL: len(marked),
-        FindingFilter.UNVERIFIED: len(marked) - verified,
+        FindingFilter.ALL: len(found),
+        FindingFilter.UNVERIFIED: len(found) - verified,
         FindingFilter.VERIFIED: verified,
         FindingFilter.MARKED_RIGHT: marks[Mark.RIGHT],
         FindingFilter.MARKED_WRONG: marks[Mark.WRONG],
         FindingFilter.NOT_MARKED: marks[None],
+        FindingFilter.RULES: len(marked) - len(found),
     }
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.errors import SessionError
-from longjudge.evidence import find_quote
+from longjudge.prompt import sent_event
 from longjudge.proof import (
     CONTEXT_CHARS,
     EVENT_CHARS,
@@ -17,7 +17,9 @@ from longjudge.proof import (
     Relation,
     Source,
     excerpt,
+    without_secrets,
 )
+from longjudge.redaction import redacted_text
 from longjudge_tui.bench.surroundings import SLOW_NEIGHBOUR_CHARS, neighbours
 
 if TYPE_CHECKING:
@@ -32,12 +34,19 @@ class Handout:
     """Something to hand out, whose text is still to be read."""
 
     def __init__(
-        self, session: Session, passage: Passage, part: int, opinion: Opinion | None
+        self,
+        session: Session,
+        passage: Passage,
+        part: int,
+        opinion: Opinion | None,
+        *,
+        redact: bool = True,
     ) -> None:
         self._session = session
         self._passage = passage
         self._part = part
         self._opinion = opinion
+        self._redact = redact
 
     @property
     def name(self) -> str:
@@ -58,22 +67,25 @@ class Handout:
 
     async def proof(self) -> Proof:
         """Read the texts, in a thread: they may be large ones."""
+        return await asyncio.to_thread(self._outgoing)
+
+    def _outgoing(self) -> Proof:
         try:
-            return await asyncio.to_thread(self._proof)
+            proof = self._proof()
         except SessionError:
-            return Proof(self._source(""), None, self._opinion)
+            proof = Proof(self._source(""), None, self._opinion)
+        return without_secrets(proof) if self._redact else proof
 
     def _proof(self) -> Proof:
         session, event, piece = self._session, self._passage.event, self._passage.piece
-        text = session.text(event)
-        start, end = (piece.start, piece.end) if piece else (0, len(text))
+        sent = sent_event(session, event, redact=self._redact)
+        start, end = (piece.start, piece.end) if piece else (0, len(sent.original))
         finding = self._opinion.finding if self._opinion else None
-        span = find_quote(text[start:end], finding.quote) if finding and finding.quote else None
         limit = CONTEXT_CHARS if finding else EVENT_CHARS
-        low, high = span or (0, min(end - start, limit))
-        at = (start + low, start + high)
-        around = _neighbours(session, event)
-        return Proof(self._source(text), excerpt(text, at, limit), self._opinion, around)
+        at = (finding.span if finding else None) or (start, min(end, start + limit))
+        around = _neighbours(session, event, self._redact)
+        context = excerpt(sent.text, sent.from_original(*at), limit)
+        return Proof(self._source(sent.text), context, self._opinion, around)
 
     def _source(self, text: str) -> Source:
         session, event = self._session, self._passage.event
@@ -91,15 +103,17 @@ class Handout:
         )
 
 
-def _neighbours(session: Session, event: int) -> tuple[Neighbour, ...]:
+def _neighbours(session: Session, event: int, redact: bool) -> tuple[Neighbour, ...]:
     call = session.index.calls[event]
     others = [each for each in neighbours(session, event) if each != event]
     # The call stands far before its result, and says more than what lies between.
     others.sort(key=lambda each: (each != call, abs(each - event)))
-    return tuple(_neighbour(session, event, each) for each in sorted(others[:MOST_NEIGHBOURS]))
+    return tuple(
+        _neighbour(session, event, each, redact) for each in sorted(others[:MOST_NEIGHBOURS])
+    )
 
 
-def _neighbour(session: Session, event: int, other: int) -> Neighbour:
+def _neighbour(session: Session, event: int, other: int, redact: bool) -> Neighbour:
     index = session.index
     header = f"{index.kind(other).value} {index.tool(other)}".rstrip()
     chars = index.chars[other]
@@ -110,8 +124,8 @@ def _neighbour(session: Session, event: int, other: int) -> Neighbour:
         except SessionError:
             pass
         else:
-            header, chars = read.header, len(read.body)
-            beginning = read.body[:NEIGHBOUR_CHARS]
+            body = redacted_text(read.body) if redact else read.body
+            header, chars, beginning = read.header, len(body), body[:NEIGHBOUR_CHARS]
     relation = _relation(session, event, other)
     return Neighbour(other, relation, header, session.line(other), chars, beginning)
 

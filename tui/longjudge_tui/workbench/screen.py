@@ -9,7 +9,13 @@ from textual.containers import Container, Vertical
 from textual.message import Message
 
 from longjudge.states import ChunkState
-from longjudge_tui.bench.live import alarming, header_variants, live_line, status_line
+from longjudge_tui.bench.live import (
+    alarming,
+    header_variants,
+    judge_label,
+    live_line,
+    status_line,
+)
 from longjudge_tui.commands import Scope, bindings, command, command_of
 from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from longjudge.chunks import ChunkPlan
+    from longjudge.disputes import RuleFinding
     from longjudge.sessions import Session
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.run import Run
@@ -192,12 +199,13 @@ class Workbench(TuningActions, EvidenceActions):
     def _follow_chunk(self) -> None:
         """Let the text say what has become of the chunk, unless it shows what someone looks at."""
         position, passage = self.chunks.cursor, self.detail.passage
+        closer = self.focused in (self.events, self.detail.view)
+        closer = closer or self.detail.look is not View.EVENT
+        untouched = self._at_chunk and (passage is None or not closer)
         if self._is_gap(position):
-            closer = self.focused in (self.events, self.detail.view)
-            closer = closer or self.detail.look is not View.EVENT
-            if self._at_chunk and (passage is None or not closer):
+            if untouched:
                 self._show_gap(position)
-        elif passage is None:
+        elif passage is None or (untouched and self._dispute(position)):
             self._show_start(position)
 
     def _follow(self, run: Run) -> None:
@@ -219,7 +227,7 @@ class Workbench(TuningActions, EvidenceActions):
 
     def _show_lines(self) -> None:
         bench = self.bench
-        label = line(bench.judge.label, 40)
+        label = judge_label(bench)
         self.query_one("#header", FittedLine).show(*header_variants(bench), right=label)
         self._show_cost()
         self.settings.show_settings()
@@ -233,7 +241,10 @@ class Workbench(TuningActions, EvidenceActions):
 
     def _show_cost(self) -> None:
         bench, outlook = self.bench, self.bench.outlook
-        titles = plan_variants(outlook.totals, applies=bench.applies) if outlook else ["CHUNKS"]
+        titles = ["CHUNKS"]
+        if outlook is not None:
+            observed = bench.observed
+            titles = plan_variants(outlook.totals, applies=bench.applies, observed=observed)
         self.query_one("#chunks-title", FittedLine).show(*titles)
 
     def _show_chunk(self, position: int) -> None:
@@ -260,17 +271,29 @@ class Workbench(TuningActions, EvidenceActions):
             self._show_start(position)
 
     def _show_start(self, position: int) -> None:
-        """Show what a chunk begins with."""
+        """Show what a chunk begins with, or what only the offline rules have found in it."""
         texts, outlook = self.bench.texts, self.bench.outlook
         if texts is None or outlook is None or not len(outlook.plan):
             return
-        chunk = outlook.plan[position]
+        chunk, dispute = outlook.plan[position], self._dispute(position)
         first = Passage(chunk.first, chunk.piece)
+        if dispute is not None:
+            event = chunk.first if dispute.event is None else dispute.event
+            first = Passage(event, chunk.piece, dispute)
         # A drag leaves the text as it is: wrapping it again would take as long as planning.
         if self.detail.passage != first or self._texts is not texts:
             self._show_passage(first)
+            if dispute is not None:
+                with self.prevent(LineList.Moved):
+                    self.events.move_to(self.events.row_of(first.event))
         self._texts = texts
         self._at_chunk = True
+
+    def _dispute(self, position: int) -> RuleFinding | None:
+        """What the offline rules find first in a chunk that the model called clean."""
+        records = self.bench.records
+        found = records.dispute(position) if records is not None else ()
+        return next(iter(found), None)
 
     def _is_gap(self, position: int) -> bool:
         records = self.bench.records

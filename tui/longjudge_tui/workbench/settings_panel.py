@@ -14,7 +14,7 @@ from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.lines import CommandButton, CommandFact, FittedLine
-from longjudge_tui.wording import line
+from longjudge_tui.wording import line, seen_words
 from longjudge_tui.workbench.size_slider import SizeSlider
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class SettingsPanel(Container):
         for each, words in (
             ("switch_unit", (f"in {tuning.unit.value}", tuning.unit.value)),
             ("choose_rubric", (f"{name} {rubric.version}", name)),
-            ("choose_model", model_variants(line(self._bench.judge.label, 60))),
+            ("choose_model", _model_words(self._bench)),
             ("show_prompt", ("exact prompt",)),
             ("show_reply", ("raw reply",)),
         ):
@@ -258,6 +258,17 @@ def model_variants(label: str) -> tuple[str, ...]:
     """A model's label, and what tells it from the others where there is little room."""
     short = label.replace(MAKER, "")
     return (label, short) if short != label else (label,)
+
+
+def _model_words(bench: Bench) -> tuple[str, ...]:
+    """The model, with what to know before it is asked, or how its tokens turned out before."""
+    names = model_variants(line(bench.judge.label, 60))
+    if notice := bench.model_notice:
+        said = [f"{name} · {line(notice.short, 80)}" for name in names]
+        return (*said, *(f"! {notice.word}: {name}" for name in names))
+    if observed := bench.observed:
+        return (*(f"{name} {seen_words(observed)}" for name in names), *names)
+    return names
 
 
 def _take_size(tuning: Tuning, typed: str) -> None:

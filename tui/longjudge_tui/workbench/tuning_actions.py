@@ -134,6 +134,8 @@ class TuningActions(Screen[None]):
         # The price table is imported here, in a thread, and not by the first frame.
         await asyncio.to_thread(cost_usd, DEFAULT_MODEL, Usage())
         self.bench.tuning.use_model(name)
+        if notice := self.bench.model_notice:
+            self.notify(line(notice.text, 200), severity="warning", markup=False)
 
     def action_choose_rubric(self) -> None:
         """Choose the rubric."""
