@@ -37,6 +37,8 @@ def _is_foreign(name: str) -> bool:
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory):
     for name in [name for name in os.environ if _is_foreign(name)]:
         monkeypatch.delenv(name)
+    # A command that many tests start as a process is compiled once.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))

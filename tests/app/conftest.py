@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 from textual.widgets import Input
 
 from longjudge.judges.offline import OfflineJudge
@@ -32,6 +33,25 @@ if TYPE_CHECKING:
     from longjudge.judges.base import Answer, Question
 
 PUMPS = 400
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parse_styles_once():
+    """Every app of a process has the same styles; to parse them is a quarter of its start.
+
+    Rules are only read once they are parsed, and a theme is a part of what they are known by.
+    """
+    parse, known = Stylesheet._parse_rules, {}
+
+    def parse_once(sheet, *arguments, **options):
+        key = frozenset(sheet._variables.items()), arguments, frozenset(options.items())
+        if key not in known:
+            known[key] = parse(sheet, *arguments, **options)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +180,7 @@ def looks_as_before(snap_compare, monkeypatch):
     """Whether the screen looks like its picture in `__snapshots__`."""
 
     async def compare(desk: Desk) -> bool:
+        await desk.until(lambda: not desk.bench.secrets.counting, "its secrets counted")
         svg = await desk.picture()
         # The plugin would run the app itself; here it runs already, in a state of its own.
         monkeypatch.setattr("textual._doc.take_svg_screenshot", lambda **_: svg)

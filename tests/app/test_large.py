@@ -70,7 +70,7 @@ async def test_a_quote_in_a_huge_event_is_found_from_what_was_kept(
     open_desk, tmp_path, finding_judge
 ):
     path = tmp_path / "far.json"
-    command = "echo\n" * (SLOW_CHARS // 4) + "drop everything"
+    command = f"echo {'x' * 195}\n" * (SLOW_CHARS // 160) + "drop everything"
     path.write_text(json.dumps([{"kind": "tool_call", "tool": "Bash", "input": {"c": command}}]))
     judge = finding_judge((1, "drop everything", "a note"))
     async with open_desk(path, judge=judge, chunk_chars=10_000_000) as desk:

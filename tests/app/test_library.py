@@ -415,7 +415,7 @@ async def test_a_missing_credential_is_said_once(open_desk, three):
         assert sum("ANTHROPIC_API_KEY" in n for n in messages(desk)) == 1
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)])
 async def test_why_a_session_failed_is_short_in_its_row_and_whole_under_the_cursor(
     open_desk, three, size
 ):

@@ -51,7 +51,7 @@ def cost_of(row: str) -> float:
     return float(found[1])
 
 
-@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)])
 async def test_every_model_has_its_cost_and_its_price_in_full_and_cheaper_ones_come_first(
     open_desk, write_session, monkeypatch, size
 ):

@@ -6,7 +6,9 @@ import pytest
 
 from longjudge.judges.anthropic import AnthropicJudge
 
-sizes = pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+sizes = pytest.mark.parametrize(
+    "size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)]
+)
 
 
 def ended(desk):
@@ -188,7 +190,7 @@ async def test_a_key_is_looked_for_once_per_model_and_run(open_desk, write_sessi
         looked.append(model)
         return "no such key"
 
-    monkeypatch.setattr("longjudge_tui.bench.bench.missing_credential", look)
+    monkeypatch.setattr("longjudge_tui.bench.bench.credential_fault", look)
     judge = AnthropicJudge("claude-haiku-5-5")
     async with open_desk(write_session("a.jsonl", 6), judge=judge) as desk:
         await desk.sees("no such key: m chooses another model")

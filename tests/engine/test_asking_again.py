@@ -84,7 +84,7 @@ async def test_a_fresh_run_that_is_cut_off_leaves_the_old_verdicts_of_what_it_di
     served.script = lambda request, _: (
         bad(request) if item_of(request.prompt) < 2 else api.later(bad(request), FOREVER)
     )
-    cut = await run(session_file, store_file, fresh=True, time_limit=0.4, concurrency=1)
+    cut = await run(session_file, store_file, fresh=True, time_limit=1.0, concurrency=1)
     assert (cut.status, cut.judged_chunks) == ("timed_out", 2)
     assert cut.gaps == {"timed_out": 1, "skipped": COUNT - 3}
     served.script = api.clean

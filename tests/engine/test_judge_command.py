@@ -1,4 +1,4 @@
-"""`longjudge judge` as a whole process: signals, kills, limits, exit codes, what stdout holds."""
+"""`longjudge judge` as a whole: signals, kills, limits, exit codes, what stdout holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import server as api
-from longjudge.cli.main import run as longjudge
+from commands_for_tests import longjudge, longjudge_process
 from longjudge.cli.preview import Preview
 from longjudge.paths import sample_sessions
 from server import FOREVER, MessagesServer
@@ -21,6 +21,8 @@ from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events, write
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from commands_for_tests import Finished
 
 COUNT = 12
 LONG_SAMPLE = str(sample_sessions() / "checkout-refactor.jsonl")
@@ -63,10 +65,14 @@ def finish(process: subprocess.Popen[str]) -> tuple[list[dict[str, Any]], str]:
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    process = start(None, *arguments)
-    out, err = process.communicate(timeout=60)
-    assert "Traceback" not in err
-    return process.returncode, out, err
+    done = longjudge(*arguments)
+    return done.code, done.out, done.err
+
+
+def judge(server: MessagesServer, *arguments: object) -> Finished:
+    """What `start_judge` starts, to its end and in this process."""
+    words = ("judge", "--json", "--chunk-chars", CHUNK_CHARS, *arguments)
+    return longjudge(*words, ANTHROPIC_BASE_URL=server.base_url)
 
 
 def open_items(server: MessagesServer) -> set[int]:
@@ -91,7 +97,7 @@ def test_killed_in_the_middle_the_next_run_asks_only_what_is_missing(session_fil
         process.communicate()
         server.script = api.clean
         before = len(server.requests)
-        [result], _ = finish(start_judge(server, session_file))
+        [result] = judge(server, session_file).objects
         asked = {item_of(request.prompt) for request in server.requests[before:]}
     # A worker asks the next question only after the last answer is committed.
     assert asked == set(range(5, COUNT))
@@ -107,20 +113,20 @@ def test_a_two_second_limit_gives_timed_out_exit_3_and_sums_that_add_up(
         return api.later(api.clean(request), FOREVER) if held else api.clean(request)
 
     with MessagesServer(script) as server:
-        process = start_judge(server, session_file, "--time-limit", "2")
-        [result], err = finish(process)
-        assert process.returncode == 3
+        done = judge(server, session_file, "--time-limit", "2")
+        [result] = done.objects
+        assert done.code == 3
         check_sums(result)
         assert (result["status"], result["score"]) == ("timed_out", None)
         assert result["gaps"] == {"timed_out": 4, "skipped": COUNT - 8}
         assert result["evidence"] == f"not judged within 2 seconds; 4 of {COUNT} parts judged"
         assert result["settings"]["time_limit"] == 2
         assert result["score_range"] == [1 - (COUNT - 4) / COUNT, 1.0]
-        assert f"{COUNT} chunks, 0 kept, {COUNT} to ask" in err
+        assert f"{COUNT} chunks, 0 kept, {COUNT} to ask" in done.err
         server.script = api.clean
-        process = start_judge(server, session_file)
-        [result], _ = finish(process)
-        assert process.returncode == 0
+        done = judge(server, session_file)
+        [result] = done.objects
+        assert done.code == 0
         assert (result["calls"], result["cached_chunks"]) == (COUNT - 4, 4)
 
 
@@ -150,7 +156,7 @@ def test_a_signal_closes_the_calls_in_flight_prints_the_result_and_ends(
         assert result["gaps"] == {"cancelled": 4, "skipped": COUNT - 7}
         assert "1 session(s) were not begun" in err
         server.script = api.clean
-        [again, _], _ = finish(start_judge(server, session_file, other))
+        [again, _] = judge(server, session_file, other).objects
         assert again["cached_chunks"] == 3
 
 
@@ -173,14 +179,14 @@ def test_a_refused_credential_stops_the_other_sessions_too(
     with MessagesServer(
         lambda r, _: api.error(401, "invalid key", kind="authentication_error")
     ) as server:
-        process = start_judge(server, session_file, other, "--concurrency", "1")
-        results, err = finish(process)
+        done = judge(server, session_file, other, "--concurrency", "1")
+        results = done.objects
         assert len(server.requests) == 1
-    assert process.returncode == 3
+    assert done.code == 3
     assert [result["status"] for result in results] == ["failed", "failed"]
     assert results[1]["gaps"] == {"skipped": 2}
-    assert "invalid key" in err
-    assert "sk-ant-test" not in err
+    assert "invalid key" in done.err
+    assert "sk-ant-test" not in done.err
 
 
 def test_without_a_credential_only_kept_sessions_are_judged_and_the_exit_code_is_2(
@@ -188,13 +194,13 @@ def test_without_a_credential_only_kept_sessions_are_judged_and_the_exit_code_is
 ) -> None:
     other = write_session(tmp_path / "other.jsonl", 2)
     with MessagesServer() as server:
-        finish(start_judge(server, other))
+        judge(server, other)
         monkeypatch.delenv("ANTHROPIC_API_KEY")
-        process = start_judge(server, session_file, other)
-        [result], err = finish(process)
-    assert process.returncode == 2
+        done = judge(server, session_file, other)
+        [result] = done.objects
+    assert done.code == 2
     assert (result["session"]["path"], result["calls"]) == (str(other), 0)
-    assert "ANTHROPIC_API_KEY" in err
+    assert "ANTHROPIC_API_KEY" in done.err
 
 
 def test_the_long_sample_offline_has_its_planted_findings_and_asks_once() -> None:
@@ -245,10 +251,9 @@ def test_the_exit_code_follows_score_and_gaps(session_file: Path) -> None:
     with MessagesServer(script) as server:
         codes = []
         for options in ([], ["--max-gaps", 1], ["--max-gaps", 1, "--fail-under", 0.95]):
-            process = start_judge(server, session_file, *options)
-            [result], _ = finish(process)
-            assert result["gaps"] == {"refused": 1}
-            codes.append(process.returncode)
+            done = judge(server, session_file, *options)
+            assert done.objects[0]["gaps"] == {"refused": 1}
+            codes.append(done.code)
     assert codes == [3, 0, 1]
 
 
@@ -287,7 +292,6 @@ def test_a_folder_passes_over_what_is_no_session_and_an_empty_one_is_an_error(
         (["sessions"], "are here; name a session file or its folder"),
         (["judge", "x", "--max-cost", "-1"], "out of range"),
         (["judge", "x", "--fault", "timeout"], "--fault is not built yet"),
-        (["judge", "x", "--no-redact"], "--no-redact is not built yet"),
         (["chunks", "x", "--chunk-tokens", "9"], "chunk size 9 is out of range; use 100 to"),
         (["chunks", "x", "--chunk-tokens", "900", "--chunk-chars", "900"], "exclude each other"),
         (["results", "--aggregate"], "--aggregate is not built yet"),
@@ -348,10 +352,11 @@ def test_planning_loads_neither_screen_nor_sdk(session_file: Path) -> None:
 def test_chunks_shows_plan_estimates_and_what_is_kept(session_file: Path) -> None:
     with MessagesServer() as server:
         options = ["--json", "--chunk-chars", CHUNK_CHARS]
-        [before], _ = finish(start(server, "chunks", session_file, *options))
+        here = {"ANTHROPIC_BASE_URL": server.base_url}
+        [before] = longjudge("chunks", session_file, *options, **here).objects
         assert server.requests == []
-        finish(start_judge(server, session_file))
-        [after], _ = finish(start(server, "chunks", session_file, *options))
+        judge(server, session_file)
+        [after] = longjudge("chunks", session_file, *options, **here).objects
     assert set(before) == {"session", "settings", "chunks", "totals"}
     assert set(before["chunks"][0]) == {
         "part",
@@ -373,6 +378,8 @@ def test_chunks_shows_plan_estimates_and_what_is_kept(session_file: Path) -> Non
         "tokens_high",
         "kept",
         "cost_usd",
+        "observed_factor",
+        "redacted",
     }
     assert before["totals"]["kept"] == 0
     assert before["totals"]["cost_usd"] > 0
@@ -385,8 +392,9 @@ def test_chunks_shows_plan_estimates_and_what_is_kept(session_file: Path) -> Non
 def test_a_price_that_is_unknown_is_null_and_never_zero(session_file: Path) -> None:
     options = ["--json", "--model", "llama-of-my-own", "--chunk-chars", CHUNK_CHARS]
     with MessagesServer() as server:
-        [plan], _ = finish(start(server, "chunks", session_file, *options))
-        [result], _ = finish(start_judge(server, session_file, "--model", "llama-of-my-own"))
+        here = {"ANTHROPIC_BASE_URL": server.base_url}
+        [plan] = longjudge("chunks", session_file, *options, **here).objects
+        [result] = judge(server, session_file, "--model", "llama-of-my-own").objects
     assert plan["totals"]["cost_usd"] is None
     assert result["cost_usd"] is None
 
@@ -446,18 +454,25 @@ def test_progress_that_cannot_be_written_ends_no_judgment(session_file: Path) ->
         assert json.loads(out)["judged_chunks"] == COUNT
 
 
-@pytest.mark.parametrize("command", ["judge --model offline", "chunks", "sessions"])
+@pytest.mark.parametrize(
+    ("command", "stdout"),
+    [
+        ("judge --model offline", ">&-"),
+        ("judge --model offline", "> /dev/full"),
+        ("chunks", "> /dev/full"),
+        ("sessions", "> /dev/full"),
+    ],
+)
 def test_output_that_cannot_be_written_is_one_line_and_exit_2(
-    session_file: Path, command: str
+    session_file: Path, command: str, stdout: str
 ) -> None:
-    for stdout in (">&-", "> /dev/full"):
-        code, _, err = shell(f'"$PY" -m longjudge {command} {session_file} {stdout}')
-        assert code == 2
-        assert "standard output" in err.splitlines()[-1]
+    code, _, err = shell(f'"$PY" -m longjudge {command} {session_file} {stdout}')
+    assert code == 2
+    assert "standard output" in err.splitlines()[-1]
 
 
 def test_a_file_that_is_cut_short_once_it_is_open_is_one_line_and_the_others_are_judged(
-    tmp_path: Path, monkeypatch, capsys
+    tmp_path: Path, monkeypatch
 ) -> None:
     first = write_session(tmp_path / "a.jsonl", COUNT + 1)
     second = write_session(tmp_path / "b.jsonl", COUNT)
@@ -469,11 +484,10 @@ def test_a_file_that_is_cut_short_once_it_is_open_is_one_line_and_the_others_are
         return await look(session, *arguments, **options)
 
     monkeypatch.setattr(Preview, "of", cut_short)
-    code = longjudge(["judge", str(first), str(second), "--model", "offline", "--json"])
-    said = capsys.readouterr()
-    assert code == 2
-    assert [json.loads(line)["session"]["path"] for line in said.out.splitlines()] == [str(second)]
-    [line] = [line for line in said.err.splitlines() if line.startswith("longjudge: ")]
+    done = longjudge("judge", first, second, "--model", "offline", "--json")
+    assert done.code == 2
+    assert [each["session"]["path"] for each in done.objects] == [str(second)]
+    [line] = [line for line in done.err.splitlines() if line.startswith("longjudge: ")]
     assert str(first) in line
 
 
@@ -501,18 +515,22 @@ def test_what_the_encoding_of_the_output_lacks_is_escaped_and_ends_nothing(
 
 def test_a_file_name_that_is_no_text_is_a_session_like_any_other(tmp_path: Path) -> None:
     path = write_session(tmp_path / os.fsdecode(b"n\xff.jsonl"), 2)
-    for command in (["judge", path, "--model", "offline"], ["chunks", path], ["sessions", path]):
-        for json_option in ([], ["--json"]):
-            process = subprocess.run(
-                [sys.executable, "-m", "longjudge", *map(os.fspath, command), *json_option],
-                capture_output=True,
-                check=False,
-            )
-            assert process.returncode == 0
-            assert "n\ufffd.jsonl" in process.stdout.decode()
+    judging = ("judge", path, "--model", "offline")
+    done = [longjudge_process(*judging, "--json")]
+    for command in (judging, ("chunks", path), ("sessions", path)):
+        done += [longjudge(*command), longjudge(*command, "--json")]
+    assert all(each.code == 0 and "n\ufffd.jsonl" in each.out for each in done)
 
 
-@pytest.mark.parametrize("wait", [0.05, 0.1, 0.15, 0.2, 0.3, 0.4])
+@pytest.mark.parametrize(
+    "wait",
+    [
+        0.05,
+        0.2,
+        0.4,
+        *(pytest.param(wait, marks=pytest.mark.thorough) for wait in (0.1, 0.15, 0.3)),
+    ],
+)
 def test_a_signal_at_the_very_start_ends_it_with_its_code(session_file: Path, wait: float) -> None:
     with MessagesServer(lambda r, _: api.later(api.clean(r), FOREVER)) as server:
         # The moment under test is one before the first request, which nothing announces.
@@ -549,7 +567,7 @@ def test_why_a_chunk_was_not_judged_is_said(session_file: Path) -> None:
         return api.error(400, "effort is not known\x1b[2J", kind="invalid_request_error")
 
     with MessagesServer(script) as server:
-        _, err = finish(start_judge(server, session_file))
+        err = judge(server, session_file).err
     assert "effort is not known" in err
     assert err.count("effort is not known") == 1
     assert "\x1b" not in err
@@ -566,8 +584,7 @@ def test_text_that_looks_almost_like_a_fence_costs_no_time(tmp_path: Path) -> No
 def test_one_very_long_event_is_planned_and_judged_in_pieces(tmp_path: Path) -> None:
     text = "words of a very long output, none of them special; " * 200_000
     path = write_events(tmp_path / "s.jsonl", [*events(1), {"kind": "system", "text": text}])
-    process = start(None, "judge", path, "--model", "offline", "--json")
-    [result], _ = finish(process)
+    [result] = longjudge("judge", path, "--model", "offline", "--json").objects
     assert result["chunks"] == 1 + -(-(len("system\n") + len(text)) // 30_000)
     assert result["status"] == "complete"
 
@@ -579,9 +596,10 @@ def test_deep_nesting_is_skipped_wherever_it_is_read_from(tmp_path: Path) -> Non
         lines.append(f'{{"kind": "tool_call", "tool": "T{depth}", "input": {{"x": {deep}}}}}')
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(lines) + "\n")
-    code, out, _ = run("judge", path, "--model", "offline", "--json")
-    result = json.loads(out)
-    assert code == 0
+    # A process of its own has as deep a stack to read with as users have.
+    done = longjudge_process("judge", path, "--model", "offline", "--json")
+    [result] = done.objects
+    assert done.code == 0
     assert result["status"] == "complete"
     assert (result["session"]["events"], result["session"]["skipped_lines"]) == (2, 7)
 

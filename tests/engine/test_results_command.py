@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from commands_for_tests import longjudge
 from longjudge.marks import Mark
 from longjudge.paths import sample_sessions
-from longjudge.store import PastJudgment, Store
+from longjudge.store import GapReply, PastJudgment, Store
 from sessions_for_tests import write_events, write_session
 
 if TYPE_CHECKING:
@@ -297,6 +298,103 @@ def test_no_text_breaks_out_of_the_report_or_reaches_the_terminal(store_file: Pa
     assert not any("<b>" in line.replace("\\<b", "") for line in outside)
 
 
+HOSTILE = (
+    "a\n````\n# Not a heading\n``` \x1b]0;x\x07\r\u202e\n## Gaps\n  part 9 · clean\x85\u2028end"
+)
+GAPS = (
+    GapReply(3, "the reply holds no JSON object \x1b[2J", HOSTILE),
+    GapReply(4, "503 (api_error): no luck", ""),
+)
+
+
+def with_gaps(*gaps: GapReply) -> PastJudgment:
+    return replace(past("j_1"), gaps=gaps)
+
+
+def test_what_was_wrong_with_each_gap_is_told_with_the_reply(store_file: Path) -> None:
+    record(store_file, with_gaps(*GAPS), past("j_2"))
+    shown = longjudge("results", "j_1")
+    assert not {"\x1b", "\x07", "\r", "\u202e", "\x85", "\u2028"} & set(shown.out)
+    lines = shown.out.splitlines()
+    start = lines.index(
+        "  part 3 · truncated: the reply holds no JSON object ␛[2J; the last reply was:"
+    )
+    assert lines[start + 1 : start + 5] == [
+        "      │ a",
+        "      │ ````",
+        "      │ # Not a heading",
+        "      │ ``` ␛]0;x␇␍\ufffd",
+    ]
+    assert lines[start + 6] == "      │   part 9 · clean\ufffd\ufffdend"
+    assert lines[start + 7 :] == ["  part 4 · skipped: 503 (api_error): no luck"]
+    assert "no JSON object" not in longjudge("results", "j_2").out
+    assert "no JSON object" not in longjudge("results").out
+
+
+def test_no_reply_of_a_gap_breaks_out_of_the_report(store_file: Path) -> None:
+    record(store_file, with_gaps(*GAPS))
+    shown = longjudge("results", "j_1", "--format", "md").out
+    assert not {"\x1b", "\x07", "\r", "\u202e", "\x85", "\u2028"} & set(shown)
+    lines = shown.splitlines()
+    assert lines.index("### Part 3: truncated") < lines.index("## How it was judged")
+    assert "the reply holds no JSON object ␛\\[2J" in lines
+    start = lines.index("`````text")
+    end = lines.index("`````", start)
+    assert lines[start + 1 : start + 4] == ["a", "````", "# Not a heading"]
+    headings = [line for line in lines[:start] + lines[end:] if line.startswith("#")]
+    assert headings[-4:] == [
+        "## Gaps",
+        "### Part 3: truncated",
+        "### Part 4: skipped",
+        "## How it was judged",
+    ]
+    assert "503 (api_error): no luck" in lines
+
+
+def test_json_has_the_replies_of_gaps_with_an_id_alone(store_file: Path) -> None:
+    record(store_file, with_gaps(*GAPS), past("j_2"))
+    shown = json.loads(longjudge("results", "j_1", "--json").out)
+    assert shown["gap_replies"] == [
+        {
+            "part": 3,
+            "reason": "truncated",
+            "problem": "the reply holds no JSON object \x1b[2J",
+            "reply": HOSTILE,
+        },
+        {"part": 4, "reason": "skipped", "problem": "503 (api_error): no luck", "reply": ""},
+    ]
+    assert "gap_replies" not in longjudge("results", "j_2", "--json").objects[0]
+    assert not any("gap_replies" in item for item in longjudge("results", "--json").objects)
+
+
+def test_gaps_with_the_same_trouble_and_no_reply_are_told_together(store_file: Path) -> None:
+    parts = [{"part": number, "reason": "provider_error"} for number in range(1, 8)]
+    gaps = [GapReply(number, "no luck", "") for number in (1, 2, 3, 7)]
+    record(store_file, replace(past("j_1", parts=parts), gaps=(*gaps, GapReply(5, "other", ""))))
+    shown = longjudge("results", "j_1").out
+    assert "  part 1-3, 7 · provider_error: no luck\n  part 5 · provider_error: other" in shown
+    [whole] = longjudge("results", "j_1", "--json").objects
+    assert [gap["part"] for gap in whole["gap_replies"]] == [1, 2, 3, 5, 7]
+
+
+def test_a_secret_in_the_reply_of_a_gap_is_left_out_everywhere(store_file: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    record(store_file, with_gaps(GapReply(3, f"it said {secret}", f"the token is {secret}")))
+    for form in ("text", "md", "json"):
+        shown = longjudge("results", "j_1", "--format", form).out
+        assert "the token is" in shown
+        assert secret not in shown
+
+
+def test_a_judgment_that_is_recorded_again_has_the_replies_of_its_last_record(
+    store_file: Path,
+) -> None:
+    record(store_file, with_gaps(*GAPS))
+    record(store_file, with_gaps(GapReply(4, "another", "reply")))
+    [shown] = longjudge("results", "j_1", "--json").objects
+    assert [(gap["part"], gap["reply"]) for gap in shown["gap_replies"]] == [(4, "reply")]
+
+
 def test_reports_of_several_judgments_stand_apart(store_file: Path) -> None:
     record(store_file, past("j_1"), past("j_2"))
     report = longjudge("results", "--format", "md").out
@@ -350,3 +448,43 @@ def test_a_newer_store_is_refused_in_one_line(store_file: Path, tmp_path: Path) 
         finished = longjudge(*command)
         assert (finished.code, len(finished.err.splitlines())) == (2, 1)
         assert "newer longjudge" in finished.err
+
+
+def test_a_record_says_that_its_quotes_were_checked_when_it_was_judged(store_file: Path) -> None:
+    def found(**members: object) -> dict[str, object]:
+        return {
+            "part": 1,
+            "criterion": "broken_promise",
+            "note": "n",
+            "event": 9,
+            "quote": "q",
+            "verified": True,
+        } | members
+
+    corrected = found(start=3, end=4, named_event=7, corrected=True)
+    nowhere = found(note="m", named_event=None, corrected=True)
+    lost = found(event=None, verified=False)
+    # What an older version recorded has none of the newer members.
+    record(store_file, past("j_1", [corrected, nowhere, lost, found()]), past("j_2"))
+    row = next(each for each in longjudge("results").out.splitlines() if "j_1" in each)
+    assert "4 findings, quotes 3/4 verified" in row
+    text = longjudge("results", "j_1").out
+    assert text.count("quotes 3/4 verified when it was judged") == 1
+    assert "event 9 · verified · the judge named event 7: n" in text
+    assert "event 9 · verified · the judge named no event of the chunk: m" in text
+    assert "event 9 · verified: n" in text
+    report = longjudge("results", "j_1", "--format", "md").out
+    assert report.count("- Evidence: quotes 3/4 verified when it was judged") == 1
+    assert "- part 1, event 9, verified, the judge named event 7: n" in report
+    assert longjudge("results", "j_1", "--json").objects[0]["findings"][0] == corrected
+    for form in ("text", "md"):
+        assert "quotes" not in longjudge("results", "j_2", "--format", form).out
+
+
+def test_findings_that_are_not_shown_count_among_the_quotes(store_file: Path) -> None:
+    judge(SAMPLE, *CHUNKS)
+    [judgment] = last(store_file)
+    mark(store_file, (judgment.digests[0], "destructive_action", Mark.WRONG))
+    shown = longjudge("results", judgment.id, "--marks", "wrong").out
+    assert "findings shown: 1 of 3, by mark" in shown
+    assert "quotes 3/3 verified when it was judged" in shown

@@ -509,7 +509,8 @@ def _on_a_full_disk(*arguments: object) -> subprocess.CompletedProcess[str]:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
     main = "import sys; from longjudge.cli import main; sys.exit(main())"
     return subprocess.run(
-        [sys.executable, "-c", limit + main, *map(str, arguments)],
+        # Half of a compiled module, which others would import, must not be left behind.
+        [sys.executable, "-B", "-c", limit + main, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=60,

@@ -15,7 +15,12 @@ def left(terminal, code):
     assert "Error" not in wire[-2_000:]
 
 
-@pytest.mark.parametrize("polls", [0, 1, 2, 4, 8])
+THOROUGH = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(
+    "polls", [0, 2, 8, *(pytest.param(polls, marks=THOROUGH) for polls in (1, 4))]
+)
 def test_a_hang_up_while_the_first_screen_is_made(open_terminal, small_session, polls):
     terminal = open_terminal("--model", "offline", small_session)
     terminal.until(lambda: b"\x1b[?1049h" in terminal.wire, "the alternate screen")
@@ -25,7 +30,16 @@ def test_a_hang_up_while_the_first_screen_is_made(open_terminal, small_session, 
     left(terminal, 129)
 
 
-@pytest.mark.parametrize("keys", ["e", "v", "m", "b", "?", "i", "\x10", "\x1b", "\x1b?"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "e",
+        "m",
+        "\x10",
+        "\x1b?",
+        *(pytest.param(key, marks=THOROUGH) for key in ("v", "b", "?", "i", "\x1b")),
+    ],
+)
 def test_a_signal_and_ctrl_q_right_after_a_key_that_opens_something(
     open_terminal, small_session, keys
 ):

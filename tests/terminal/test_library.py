@@ -18,7 +18,10 @@ def folder(tmp_path, long_sample, small_session):
     return folder
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(120, 40), (80, 24)])
+THOROUGH = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), pytest.param(120, 40, marks=THOROUGH)])
 def test_open_a_session_come_back_and_quit(open_terminal, folder, columns, rows):
     terminal = open_terminal("--model", "offline", folder, columns=columns, rows=rows)
     terminal.sees("SESSIONS 2")
@@ -77,7 +80,10 @@ def test_quitting_with_a_queue_asks_once(open_terminal, folder):
     terminal.assert_restored()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGHUP, 129, marks=THOROUGH)],
+)
 def test_a_signal_ends_a_queue_with_the_terminal_restored(open_terminal, folder, number, code):
     terminal = open_terminal("--model", "offline", folder)
     terminal.sees("SESSIONS 2")

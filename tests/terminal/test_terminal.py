@@ -8,8 +8,11 @@ import sys
 
 import pytest
 
+THOROUGH = pytest.mark.thorough
+TERM, HUP = (signal.SIGTERM, 143), (signal.SIGHUP, 129)
 
-@pytest.mark.parametrize(("columns", "rows"), [(120, 40), (80, 24)])
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), pytest.param(120, 40, marks=THOROUGH)])
 def test_open_run_cancel_quit(open_terminal, long_sample, columns, rows):
     terminal = open_terminal("--model", "offline", long_sample, columns=columns, rows=rows)
     terminal.sees("to ask")
@@ -49,8 +52,15 @@ def test_quitting_with_work_in_flight_asks_once(open_terminal, long_sample):
     terminal.assert_restored()
 
 
-@pytest.mark.parametrize("running", [False, True])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code", "running"),
+    [
+        (*TERM, True),
+        (*HUP, False),
+        pytest.param(*TERM, False, marks=THOROUGH),
+        pytest.param(*HUP, True, marks=THOROUGH),
+    ],
+)
 def test_a_signal_ends_the_app_with_the_terminal_restored(
     open_terminal, long_sample, number, code, running
 ):
@@ -112,7 +122,9 @@ def test_a_terminal_that_goes_away_ends_the_app(open_terminal, long_sample):
     assert terminal.child.ptyproc.wait() == 129
 
 
-@pytest.mark.parametrize("keys", ["rxr", "rxxr", "rxrxr"])
+@pytest.mark.parametrize(
+    "keys", ["rxrxr", *(pytest.param(keys, marks=THOROUGH) for keys in ("rxr", "rxxr"))]
+)
 def test_keys_of_one_write_all_count(open_terminal, small_session, keys):
     terminal = open_terminal("--model", "offline", small_session)
     terminal.sees("to ask")

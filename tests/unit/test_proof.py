@@ -222,3 +222,24 @@ def test_an_excerpt_of_a_short_text_is_all_of_it():
     assert excerpt("short", (0, 5)) == Excerpt("short", 0, 5)
     assert excerpt("x" * 10, (9, 10), 4) == Excerpt("xxxx", 6, 10)
     assert excerpt("q" * 10, (2, 9), 4) == Excerpt("qqqq", 2, 10)
+
+
+def test_a_corrected_event_is_said_in_both_forms():
+    found = replace(FINDING, start=24, end=40, named_event=140, corrected=True)
+    proof = replace(PROOF, opinion=replace(OPINION, finding=found))
+    assert "- quote: verified, found in the event; the judge named event 140" in as_markdown(proof)
+    fields = json.loads(as_json(proof))
+    assert (fields["start"], fields["end"]) == (24, 40)
+    assert (fields["named_event"], fields["corrected"]) == (140, True)
+    lost = replace(OPINION, finding=replace(found, named_event=None))
+    assert "the judge named no event of the chunk" in as_markdown(replace(PROOF, opinion=lost))
+
+
+def test_what_cannot_be_read_any_more_is_verified_no_more():
+    found = replace(FINDING, start=24, end=40, named_event=148)
+    gone = replace(PROOF, context=None, opinion=replace(OPINION, finding=found))
+    text = as_markdown(gone)
+    assert "quote: not verified, the text of the event cannot be read any more" in text
+    assert "quote: verified" not in text
+    fields = json.loads(as_json(gone))
+    assert (fields["verified"], fields["start"], fields["end"]) == (False, None, None)

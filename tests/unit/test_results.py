@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longjudge.result import (
     ResultFinding,
+    correction_words,
+    count_verified,
     criterion_scores,
     evidence_line,
     judgment_status,
+    quotes_words,
     score_of,
     score_range,
     verified_share,
@@ -114,3 +119,18 @@ def test_the_verified_share_counts_findings() -> None:
     unverified = ResultFinding(1, "broken_promise", "", None, None, False)
     assert verified_share([finding(1), finding(1), finding(2), unverified]) == 0.75
     assert verified_share([]) == 1.0
+
+
+def test_the_words_about_quotes_use_one_count_and_say_nothing_without_findings() -> None:
+    assert quotes_words(count_verified([finding(1), finding(2)]), 2) == "quotes 2/2 verified"
+    assert quotes_words(0, 3) == "quotes 0/3 verified"
+    assert quotes_words(0, 0) == ""
+
+
+def test_a_corrected_event_is_said_with_what_the_judge_named() -> None:
+    found = replace(finding(1), start=3, end=5, named_event=7, corrected=True)
+    assert correction_words(found) == "the judge named event 7"
+    assert "no event" in correction_words(replace(found, named_event=None))
+    assert correction_words(finding(1)) == ""
+    assert found.span == (3, 5)
+    assert finding(1).span is None

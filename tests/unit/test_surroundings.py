@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from longjudge.redaction import unredacted
 from longjudge.sessions import session_from_events
 from longjudge.sessions.model import Thread
 from longjudge_tui.bench.surroundings import NEAR, SLOW_NEIGHBOUR_CHARS, neighbours, surroundings
@@ -49,7 +50,7 @@ def test_no_event_of_another_thread_is_a_neighbour(session):
 
 def test_the_event_stands_under_its_header_with_its_whole_text(session):
     shown = session.text(3)
-    around = surroundings(session, 3, shown)
+    around = surroundings(session, 3, unredacted(shown))
     assert around.text[around.start : around.start + len(shown)] == shown
     heads = [around.text[low:high] for low, high in around.heads]
     assert heads[3].startswith("▶▶ event 3 · tool_call Bash")
@@ -60,7 +61,7 @@ def test_the_event_stands_under_its_header_with_its_whole_text(session):
 
 def test_a_long_neighbour_is_cut_and_a_huge_one_only_named():
     events = [message(0, "long " * 1_000), message(1), message(2, "x" * SLOW_NEIGHBOUR_CHARS)]
-    around = surroundings(session_from_events(events), 1, "shown")
+    around = surroundings(session_from_events(events), 1, unredacted("shown"))
     assert "(… 3,500 characters more)" in around.text
     assert f"({SLOW_NEIGHBOUR_CHARS + 18:,} characters, shown by itself only)" in around.text
     assert len(around.text) < 3_000

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from longjudge.judges import offline
 from longjudge.paths import sample_sessions
 from stage_for_tests import AGES, LONG
+
+known_reply = cache(offline._reply)
+
+
+@pytest.fixture(autouse=True)
+def _rules_once(monkeypatch):
+    """The rules are the same for the same chunk, and most pictures show the same session judged."""
+    monkeypatch.setattr(offline, "_reply", known_reply)
 
 
 @pytest.fixture(autouse=True)
