@@ -294,7 +294,7 @@ async def test_a_typed_model_without_a_known_price_says_so(open_desk, write_sess
         await desk.press("tab", *"nobody-1", "enter")
         await desk.until(lambda: desk.bench.judge.model == "nobody-1")
         await desk.sees("price unknown")
-        assert desk.title("fact-choose-model") == "nobody-1"
+        assert desk.title("fact-choose-model") == "nobody-1 · unknown model"
 
 
 async def test_a_model_without_a_credential_is_said_by_the_run_and_nothing_is_asked(
