@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from longjudge.chunks import ChunkPlan
     from longjudge.sessions.model import Session
 
-HUGE_CHARS = 1_000_000
+HUGE_CHARS = 200_000
 """A text from here on takes so long that everything else would wait for it."""
 
 

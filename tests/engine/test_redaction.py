@@ -163,6 +163,8 @@ def test_the_counts_are_of_what_is_to_ask(session_file: Path, server: MessagesSe
     longjudge("judge", session_file)
     [plan] = longjudge("chunks", "--json", session_file).objects
     assert plan["totals"]["redacted"] == {}
+    # Nothing is asked, so nobody has looked whether there are any.
+    assert "secrets" not in longjudge("chunks", session_file).out
     assert server.requests
 
 

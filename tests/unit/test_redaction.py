@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus import CORPUS, corpus_files, needs_corpus
-from longjudge.redaction import Redacted, Replacement, redact, redacted_fields, unredacted
+from longjudge.redaction import (
+    Redacted,
+    Replacement,
+    find_secrets,
+    redact,
+    redacted_fields,
+    unredacted,
+)
 from secrets_for_tests import Planted, planted
 
 PLANTED = planted()
@@ -78,6 +85,48 @@ NO_SECRETS = (
     '["username", "password", "host_name_1"]',
     "SECRET_NAME=my-app-secret-v1",
     "const tokenTypes = ['access2', 'refresh2'];",
+    '"password": "Enter your password"',
+    '"passwordHint": "At least 8 characters"',
+    '"password": "Mot de passe"',
+    '"password": "Wachtwoord", "title": "пароль"',
+    '"password":"パスワード"',
+    "The password is hashed with sha256 and a salt.",
+    "Your token is invalid or expired (401).",
+    'password = getpass.getpass("Password: ")',
+    "password = (\n    getpass()\n)",
+    'password = settings.get("x") or "default"',
+    "token = next(tokens)",
+    '"pass": 12, "fail": 3',
+    'first_pass = "ok12345"',
+    '{"name":"password","type":"password","value":""}',
+    "- name: PASSWORD\n  valueFrom:\n    secretKeyRef:",
+    "| password | string | required |",
+    "password: ${DB_PASSWORD:?not given}",
+    "gpg --recv-keys " + "890C08DB8579162F" * 2 + "EE0DF9DB",
+    "docker run -p 8080:80 nginx",
+    "mysql -u root -p -h db1",
+    "npm login --registry=https://registry.example.com/x1",
+    "ssh -p 2222 user@host1",
+    "costs $6$ now, $5$ before",
+    "ABCD1234\n-----END PUBLIC KEY-----",
+    "http://localhost:8080/a@b",
+    "postgres://localhost:5432/db@x",
+    "https://example.com/@scope/pkg",
+    "https://example.com/x?key=user_profile_settings_2",
+    "integrity sha512-" + "aB3xY9" * 14 + "==",
+    'auth: required, author="abc12345def"',
+    "token TokenClassificationPipeline2Tests",
+    "api key ApiKeyAuthenticationProvider2Impl",
+    "--- PASS: TestX1 (0.00s)",
+    "PASS=10/12",
+    "<password>string</password>",
+    "default-token-abc12   kubernetes.io/service-account-token   3",
+    '"pwd": "/home/x1"',
+    "PUBLIC_KEY=ssh-ed25519",
+    "CACHE_KEY=node-modules-v1-abc123",
+    "api_key (string, required): key_1",
+    "session key      /var/lib/app/sessions/abc1",
+    "password: |\n  Enter your password",
 )
 
 
@@ -140,13 +189,23 @@ def test_a_key_without_its_end_is_replaced_as_far_as_it_goes() -> None:
     assert sent.endswith("That was all of it.")
 
 
-@given(st.data())
-def test_text_that_was_redacted_stays_as_it_is(data: st.DataObject) -> None:
-    some = st.sampled_from([each.text for each in PLANTED])
-    glue = st.text("ab \n=:\"'[]{}\\,/@token", max_size=12)
-    text = "".join(data.draw(st.lists(st.one_of(some, glue), max_size=6)))
+_SOME = st.sampled_from([each.text for each in PLANTED])
+_GLUE = st.text("ab \n=:\"'[]{}\\,/@token", max_size=12)
+
+
+@given(st.lists(_SOME, max_size=6).map("\n\n".join))
+def test_text_that_was_redacted_stays_as_it_is(text: str) -> None:
     sent = redact(text).text
     assert redact(sent).text == sent
+
+
+@given(st.lists(st.one_of(_SOME, _GLUE), max_size=6).map("".join))
+def test_a_placeholder_stays_as_it_is_whatever_stands_around_it(text: str) -> None:
+    redacted = redact(text)
+    rest = redact(redacted.text).text
+    for each in redacted.replacements:
+        before, found, rest = rest.partition(each.placeholder)
+        assert found, (text, redacted.text, before)
 
 
 @st.composite
@@ -220,6 +279,15 @@ HOSTILE = (
     "curl -u a:",
     "--password ",
     "[redacted token=abc123def456",
+    "key=&key=",
+    "password=os or ",
+    "server=a;pwd=",
+    "user: a, pass: ",
+    "echo a:b1c | chpasswd ",
+    "A" * 64 + "\n-----END " + "PRIVATE KEY-----\n",
+    "\x1b[1mpassword\x1b[1m=",
+    "postgres://a:",
+    "machine a login b password ",
 )
 
 
@@ -244,6 +312,23 @@ def test_a_text_of_several_windows_is_searched_like_a_small_one(
     whole = redact(text)
     monkeypatch.setattr("longjudge.redaction.detect.WINDOW", 500)
     assert redact(text) == whole
+
+
+def test_a_search_can_be_stopped_in_every_step_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longjudge.redaction.detect.WINDOW", 500)
+    monkeypatch.setattr("longjudge.redaction.detect._REPEATED_WINDOW", 500)
+    text = "API_KEY=k9w3" + "Zq7Lm2Xv8Bn4\n" + "word " * 1_000
+    asked = 0
+
+    def stopped() -> bool:
+        nonlocal asked
+        asked += 1
+        return False
+
+    assert len(find_secrets(text, stopped)) == 1
+    # Once for each stretch that is searched, and again where the secret is looked for once more.
+    assert asked >= 2 * len(text) // 500
+    assert find_secrets(text, lambda: True) == ()
 
 
 def _found_in(path: str) -> tuple[int, Counter[str]]:

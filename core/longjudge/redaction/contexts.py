@@ -10,7 +10,18 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from typing import TYPE_CHECKING
 
+from longjudge.redaction.commands import COMMANDS
+from longjudge.redaction.names import AWS, AZURE, NAME_RULES
 from longjudge.redaction.runs import Secret
+from longjudge.redaction.stored import (
+    HASHES,
+    PASSWORD_HASH,
+    PRIVATE_KEY,
+    password_hash,
+    private_key,
+    private_key_end,
+    putty_key,
+)
 from longjudge.redaction.values import PASSWORD, SECRET, is_random, is_secret
 
 if TYPE_CHECKING:
@@ -19,181 +30,66 @@ if TYPE_CHECKING:
     Rule = Callable[[str, int], "Secret | int | None"]
     """Takes a text and where the word stands in it; a number says how far it has looked."""
 
-PRIVATE_KEY, BASIC, OKTA = "private-key", "basic-auth", "okta-token"
-AWS, AZURE, SIGNATURE = "aws-secret-key", "azure-key", "azure-signature"
+BASIC, OKTA = "basic-auth", "okta-token"
+SIGNATURE = "azure-signature"
 SLACK_HOOK, DISCORD_HOOK = "slack-webhook", "discord-webhook"
 CONTEXT_KINDS = frozenset(
-    {SECRET, PASSWORD, PRIVATE_KEY, BASIC, OKTA, AWS, AZURE, SIGNATURE, SLACK_HOOK, DISCORD_HOOK}
+    {SECRET, PASSWORD, PASSWORD_HASH, PRIVATE_KEY, BASIC, OKTA, AWS, AZURE, SIGNATURE}
+    | {SLACK_HOOK, DISCORD_HOOK}
 )
 
 _I = re.IGNORECASE | re.ASCII
-_TAIL = (
-    r"(?:s|[_-]?(?:access[_-]?key|key[_-]?base|key|token|hash|value|prod(?:uction)?|dev(?:elopment)?"
-    r"|test|live|staging|old|new|base64|b64|string|plain|raw|v?\d{1,3}))?"
-)
-_WORDS_BY_NAME: tuple[tuple[str, str, str], ...] = (
-    # The word, the rest of the name's own word, the kind.
-    ("passw", "(?:or)?d", PASSWORD),
-    ("passphrase", "", PASSWORD),
-    ("pwd", "", PASSWORD),
-    ("secret", "", SECRET),
-    ("token", "", SECRET),
-    ("key", "", SECRET),
-    ("credential", "s?", SECRET),
-)
-_SEPARATOR = r"""(?P<closed>\\{0,3}["'`])?\]?\s{0,8}
-(?:(?::\s{0,3}(?:Optional\[)?(?:str|string|String|&str|char\s?\*)\]?\s{0,3}=(?!=))
-|(?::=|=>|={1,3}|:(?!:))|(?P<comma>,)|>(?=[^<>\s]{4,200}</))\s{0,8}"""
-_OPTION = re.compile(r"(?:\s{1,4}|=)", re.ASCII)
-_QUOTE = re.compile(r"""[rbfu]?(\\{0,3})(["'`])""", re.ASCII)
-_BARE = re.compile(r"""[^\s"'`,;&|<>(){}\[\]\\]++""")
-_SETTING = re.compile(r"""[^\s"'`;&|<>\\]++""")
-_IN_QUOTES = {quote: re.compile(rf"(?:[^\\\s{quote}]|\\[^\s])*+") for quote in "\"'`"}
-_IN_ESCAPED_QUOTES = re.compile(r"""(?:[^\\\s"'`]|\\[^\s"'`\\nrt])*+""")
-_KEY_NAMES = re.compile(
-    r"(?:api|access|secret|private|encryption|signing|account|auth|master|service|client|storage"
-    r"|shared|webhook|license|admin|deploy|registry|subscription|app|application)[_\- ]{0,1}\Z",
-    _I,
-)
-_OTHER_TOKENS = re.compile(
-    r"(?:next|page|pagination|continuation|cursor|sync|max|min|num|total|input|output|eos|bos|pad|unk"
-    r"|sep|cls|mask|special|stop|cancellation)[_\- ]?\Z",
-    _I,
-)
-_OF_FILES = (":", ": ", "=")
-_WORD_TO_THE_END = re.compile(r"""[^\s"'`,;(){}\[\]<>]{4,}+(?=[ \t]*(?:\r?\n|\Z|\\[rn]))""")
-_IS_NAME = re.compile(r"""\\{0,3}["'`]\s{0,3}:""")
 _LONG_VALUE = 200
-
-
-def _name_rule(word: str, rest: str, kind: str) -> Rule:
-    name = re.compile(re.escape(word) + rest + _TAIL, _I)
-    named = re.compile(
-        f"(?P<name>{re.escape(word)}{rest}{_TAIL}){_SEPARATOR}",
-        re.IGNORECASE | re.VERBOSE | re.ASCII,
-    )
-
-    def rule(text: str, at: int) -> Secret | int | None:
-        found = named.match(text, at)
-        if found is None:
-            if "--" not in text[max(0, at - 24) : at] or (found := name.match(text, at)) is None:
-                return None
-            return _of_option(text, found.end(), text[max(0, at - 24) : at], kind)
-        left = text[max(0, at - 24) : at]
-        return _value(text, found, left, kind) if _is_a_name(word, left) else None
-
-    return rule
-
-
-_NAME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
-
-
-def _is_a_name(word: str, left: str) -> bool:
-    if word == "key":
-        return _KEY_NAMES.search(left) is not None
-    if word == "token":
-        return _OTHER_TOKENS.search(left) is None
-    if word == "pwd":
-        # The shell's working folder has this name.
-        return not (left[-1:].isalpha() and left[-3:].upper() == "OLD") and (
-            (left[-1:] in "_-." and left != "") or left[-1:].isalpha()
-        )
-    return True
-
-
-def _of_option(text: str, end: int, left: str, kind: str) -> Secret | int | None:
-    """The value of an option of a command, after a space."""
-    dashes = left.rstrip("abcdefghijklmnopqrstuvwxyz0123456789-")
-    if not left[len(dashes) :].startswith("--") and not left.endswith("--"):
-        return None
-    gap = _OPTION.match(text, end)
-    if gap is None:
-        return None
-    return _checked(text, gap.end(), kind, setting=False)
-
-
-def _value(text: str, found: re.Match[str], left: str, kind: str) -> Secret | int | None:
-    """The value after a name with its separator."""
-    start = found.end()
-    quoted = _QUOTE.match(text, start) is not None
-    separator = text[found.end("name") : start]
-    if not quoted and "\n" in separator:
-        return None
-    before = left.rstrip(_NAME_CHARS)
-    if found["comma"] and not (quoted and found["closed"] and before[:-1].endswith("(")):
-        # A list, unless a name in quotes is the first argument and a value in quotes the second.
-        return None
-    whole = left[len(before) :] + found["name"]
-    setting = separator == "=" and whole.isupper()
-    if kind == PASSWORD and not quoted and separator in _OF_FILES:
-        setting = setting or _is_whole_line(text, found.end("name") - len(whole), start)
-    secret = _checked(text, start, kind, setting=setting)
-    if isinstance(secret, Secret):
-        if found["comma"] and _IS_NAME.match(text, secret.end):
-            return None
-        return secret._replace(kind=_kind(text[secret.start : secret.end], whole, kind))
-    return secret
-
-
-def _is_whole_line(text: str, name: int, value: int) -> bool:
-    """Whether a line holds a name and a word and nothing else, as the files of settings do."""
-    line = text.rfind("\n", max(0, name - 40), name) + 1
-    before = text[max(line, name - 40) : name]
-    word = _WORD_TO_THE_END.match(text, value)
-    return word is not None and not before.strip(" \t+-") and not word.group()[0].isupper()
-
-
-def _checked(text: str, start: int, kind: str, *, setting: bool) -> Secret | int | None:
-    quote = _QUOTE.match(text, start)
-    if quote is None:
-        body = (_SETTING if setting else _BARE).match(text, start)
-    elif quote[1]:
-        body = _IN_ESCAPED_QUOTES.match(text, quote.end())
-    else:
-        body = _IN_QUOTES[quote[2]].match(text, quote.end())
-    if body is None:
-        return None
-    first, last = body.span()
-    if quote is not None and text[last : last + 1] == " ":
-        # Words: a text about secrets, and none itself.
-        return last
-    if quote is None:
-        if text[last : last + 1] in "([" and text[last : last + 1]:
-            return last
-        last = first + len(body.group().rstrip(".,:!?"))
-    if is_secret(text[first:last], kind, quoted=quote is not None, setting=setting):
-        return Secret(first, last, kind)
-    return last if last - first > _LONG_VALUE else None
-
-
-def _kind(value: str, name: str, kind: str) -> str:
-    low = name.lower().replace("_", "").replace("-", "")
-    if len(value) == 40 and "secretaccesskey" in low:
-        return AWS
-    if value.endswith("==") and low.endswith(("accountkey", "accesskey")):
-        return AZURE
-    return kind
-
 
 _URL = re.compile(r"""://(?:[^\s/:@"'`<>]{0,100}):(?P<secret>[^\s/"'`<>]{1,256}+)""")
 
 
+# An address of a database has no path with an `@`, and people put passwords in it as they are.
+_OF_DATABASE = re.compile(
+    r"(?:postgres|mysql|mariadb|mongodb|redis|amqp|mssql|jdbc)[\w+]{0,12}\Z", _I
+)
+_SOFTLAYER = re.compile(r"://api\.softlayer\.com/soap/v3(?:\.1)?/(?P<secret>[a-z0-9]{64})", _I)
+_UNESCAPED = re.compile(r"""(?!\d{1,5}(?:[/?]|\Z))(?:[^\s"'`<>:,;\\]|:(?!//)){1,256}+""")
+_USER_TOKEN = re.compile(
+    r"""://(?P<secret>[\w.~+-]{20,255}+)(?::x-oauth-basic)?@[\w\[]""", re.ASCII
+)
+
+
+def _at_host(text: str, first: int, end: int) -> int:
+    """Where the `@` before a host stands, or -1."""
+    last = text.rfind("@", first, end)
+    after = text[last + 1 : last + 2]
+    return last if last >= 0 and (after.isalnum() or after == "[") else -1
+
+
 def _url(text: str, at: int) -> Secret | int | None:
-    """The password in `scheme://user:password@host`."""
+    """The password in `scheme://user:password@host`, or what stands alone before the `@`."""
+    if text.startswith("://api.softlayer.com/", at) and (path := _SOFTLAYER.match(text, at)):
+        return Secret(*path.span("secret"), SECRET)
+    token = _USER_TOKEN.match(text, at)
+    if token is not None and is_random(token["secret"]):
+        return Secret(*token.span("secret"), SECRET)
     found = _URL.match(text, at)
     if found is None:
         return None
-    first = found.start("secret")
-    last = text.rfind("@", first, found.end())
-    if last < 0 or not (text[last + 1 : last + 2].isalnum() or text[last + 1 : last + 2] == "["):
-        return found.end() if found.end() - at > _LONG_VALUE else None
+    first, end = found.span("secret")
+    if _OF_DATABASE.search(text, max(0, at - 20), at):
+        whole = _UNESCAPED.match(text, first)
+        end = end if whole is None else max(end, whole.end())
+    last = _at_host(text, first, end)
+    if last < 0 and end > found.end():
+        last = _at_host(text, first, found.end())
+    if last < 0:
+        return end if end - at > _LONG_VALUE else None
     value = text[first:last]
     if len(value) >= 3 and is_secret(value.ljust(4, "\0"), PASSWORD, quoted=True, setting=True):
         return Secret(first, last, PASSWORD)
     return None
 
 
-_BEARER = re.compile(r"""bearer(?:\s|\\u0020|%20|\+){1,4}(?P<secret>[\w.~+/-]{16,}+={0,2})""", _I)
+_BEARER = re.compile(
+    r"""bearer(?:\s|\\u0020|%20|\+|[:=]["' ]{0,2}){1,4}(?P<secret>[\w.~+/-]{16,}+={0,2})""", _I
+)
 _AUTHORIZATION = re.compile(
     r"""authorization\\{0,3}["']?\s{0,3}[:=,]\s{0,3}\\{0,3}["']?(?:(?P<scheme>[a-z]{1,12})\s{1,3})?"""
     r"""(?P<secret>[\w.~+/-]{8,}+={0,2})""",
@@ -205,9 +101,34 @@ def _bearer(text: str, at: int) -> Secret | int | None:
     return _credential(text, _BEARER.match(text, at), "bearer")
 
 
+_PAIR_ALONE = re.compile(
+    r"""auth\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?(?P<secret>[A-Za-z0-9+/]{8,}+={0,2})""", _I
+)
+_ARGUMENTS = re.compile(
+    r"""(?:auth|login|credentials?|usernamepassword)\s{0,3}=?\s{0,3}[\[(]\s{0,8}\\{0,7}(["'])"""
+    r"""[^"'\\\n]{1,80}\\{0,7}\1\s{0,3},\s{0,8}\\{0,7}(["'])(?P<secret>[^"'\\\n]{3,100})\\{0,7}\2"""
+    r"""\s{0,3},?\s{0,8}[\])]""",
+    _I,
+)
+
+
 def _authorization(text: str, at: int) -> Secret | int | None:
+    """A header; a user with a password in base64; `auth=("user", "password")`."""
     found = _AUTHORIZATION.match(text, at)
-    return _credential(text, found, (found and found["scheme"]) or "")
+    if found is not None:
+        return _credential(text, found, found["scheme"] or "")
+    found = _PAIR_ALONE.match(text, at)
+    if found is not None:
+        return _credential(text, found, "basic") if _is_pair(found["secret"]) else None
+    return _arguments(text, at)
+
+
+def _arguments(text: str, at: int) -> Secret | int | None:
+    """The password in `login("user", "password")`."""
+    found = _ARGUMENTS.match(text, at)
+    if found is not None and is_secret(found["secret"], PASSWORD, quoted=True, setting=False):
+        return Secret(*found.span("secret"), PASSWORD)
+    return None
 
 
 def _credential(text: str, found: re.Match[str] | None, scheme: str) -> Secret | int | None:
@@ -231,7 +152,7 @@ def _is_pair(value: str) -> bool:
     return b":" in plain and plain.isascii() and plain.decode().isprintable()
 
 
-_COOKIE = re.compile(r"""cookie2?\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?""", _I)
+_COOKIE = re.compile(r"""(?:cookie2?\\{0,3}["']?\s{0,3}[:=]|--cookie|-b)\s{0,3}\\{0,3}["']?""", _I)
 _PAIR = re.compile(
     r"""[\w.-]{0,40}(?:sess|sid|auth|token|jwt|csrf|xsrf|login|remember)[\w.-]{0,40}=(?P<secret>[^\s;,"'\\]{16,}+)""",
     _I,
@@ -266,6 +187,7 @@ def _starts(text: str, start: int, end: int) -> Iterator[int]:
 
 
 _SIGNATURE = re.compile(r"sig=(?P<secret>[A-Za-z0-9%+/_-]{30,}+=?)", re.ASCII)
+_LONG_SIGNATURE = re.compile(r"-signature=(?P<secret>[A-Za-z0-9%+/_-]{40,}+=?)", _I)
 _HOOKS = re.compile(
     r"hooks(?:(?P<slack>\.slack\.com/(?:services|workflows|triggers)/[\w/]{8,60}/)|/\d{15,22}/)"
     r"(?P<secret>[\w-]{20,}+)",
@@ -282,6 +204,12 @@ def _hook(text: str, at: int) -> Secret | int | None:
     return Secret(*found.span("secret"), kind)
 
 
+def _long_signature(text: str, at: int) -> Secret | int | None:
+    """The signature of a link to an object in a bucket."""
+    found = _LONG_SIGNATURE.match(text, at)
+    return None if found is None else Secret(*found.span("secret"), SECRET)
+
+
 def _signature(text: str, at: int) -> Secret | int | None:
     """The signature of a shared access link, which has its times and rights beside it."""
     found = _SIGNATURE.match(text, at)
@@ -293,62 +221,21 @@ def _signature(text: str, at: int) -> Secret | int | None:
     return None
 
 
-_USER = re.compile(r"""-u(?:ser)?[ =]["']?[^\s:'"$]{1,64}:(?P<secret>[^\s'"]{3,200}+)""", re.ASCII)
-_FETCHERS = re.compile(r"\b(?:curl|wget|http|https|xh)\b")
-
-
-def _user(text: str, at: int) -> Secret | int | None:
-    """`curl -u user:password`."""
-    found = _USER.match(text, at + 1)
-    if found is None or not _FETCHERS.search(text, max(0, at - 400), at):
-        return None
-    first, last = found.span("secret")
-    value = text[first:last].rstrip("\\")
-    if is_secret(value.ljust(4, "\0"), PASSWORD, quoted=True, setting=True):
-        return Secret(first, first + len(value), PASSWORD)
-    return None
-
-
-_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----", re.ASCII)
-_KEY_CHARS = 40_000
-_KEY_TEXT = re.compile(r"[A-Za-z0-9+/=]{16}")
-# What may stand between the lines of a key: line ends, also written out; what a diff, a quotation
-# or a listing with numbers puts before a line; string quotes of code.
-_BETWEEN = r"""(?:\\{1,3}[nr]|[\s"'`,>|+-]|\b\d{1,5}[→|:\t])"""
-_BODY = re.compile(
-    rf"(?:{_BETWEEN}{{0,24}}+(?:[A-Za-z0-9+/=]{{16,}}+|(?:Proc-Type|DEK-Info|Version|Comment|Charset)"
-    rf":[^\n\\]{{0,200}}+))*+(?:{_BETWEEN}{{1,24}}+=?[A-Za-z0-9+/=]{{2,}}+(?=\s*\Z|[\"'`\\….]))?+",
-    re.ASCII,
-)
-
-
-def _private_key(text: str, at: int) -> Secret | int | None:
-    """A whole block, or what there is of one that was cut off."""
-    begin = _BEGIN.match(text, at)
-    if begin is None:
-        return None
-    close = f"-----END {begin[1]}-----"
-    body = _BODY.match(text, begin.end())
-    last = body.end() if body is not None else begin.end()
-    end = text.find(close, begin.end(), begin.end() + _KEY_CHARS)
-    is_whole = end >= 0 and text.find("-----BEGIN ", begin.end(), end) < 0
-    if is_whole and _KEY_TEXT.search(text, begin.end(), end):
-        return Secret(at, end + len(close), PRIVATE_KEY)
-    if last - begin.end() < 16:
-        return None
-    return Secret(at, last, PRIVATE_KEY)
-
-
 RULES: tuple[tuple[bytes, Rule], ...] = (
-    *((word.encode(), _name_rule(word, rest, kind)) for word, rest, kind in _WORDS_BY_NAME),
+    *NAME_RULES,
     (b"://", _url),
     (b"bearer", _bearer),
-    (b"authorization", _authorization),
-    (b"-----begin ", _private_key),
+    (b"auth", _authorization),
+    (b"login(", _arguments),
+    (b"credential(", _arguments),
+    (b"usernamepassword(", _arguments),
+    (b"-----begin ", private_key),
+    (b"-----end ", private_key_end),
+    (b"private-lines:", putty_key),
     (b"sig=", _signature),
+    (b"-signature=", _long_signature),
     (b"hooks", _hook),
-    (b" -u", _user),
-    (b"--user", _user),
+    *COMMANDS,
 )
 
 
@@ -365,8 +252,15 @@ def secrets_in_context(text: str, low: bytes, offset: int) -> Iterator[Secret]:
             elif found is not None:
                 after = max(after, found - offset)
             here = low.find(word, after)
-    here = low.find(b"cookie")
-    while here >= 0:
-        found, end = _cookie(text, offset + here)
-        yield from found
-        here = low.find(b"cookie", max(here + 6, end - offset))
+    for begin in HASHES.finditer(low):
+        if (hashed := password_hash(text, offset + begin.start())) is not None:
+            yield hashed
+    for word, before in ((b"cookie", "--"), (b" -b ", "")):
+        here = low.find(word)
+        while here >= 0:
+            at = offset + here + (not before)
+            if before and text.startswith(before, at - 2) and text[at + 6 : at + 7] in " =\t":
+                at -= 2
+            found, end = _cookie(text, at)
+            yield from found
+            here = low.find(word, max(here + len(word), end - offset))

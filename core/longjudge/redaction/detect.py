@@ -15,7 +15,7 @@ from longjudge.redaction.values import PASSWORD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-WINDOW = 1 << 20
+WINDOW = 1 << 18
 """So many characters are searched at a time: a search is not interrupted by other threads."""
 
 _OVERLAP = 64
@@ -27,6 +27,7 @@ _PLACEHOLDER = re.compile(
 _PLACEHOLDER_CHARS = 60
 _REPEATED_CHARS = 12
 _REPEATED_SECRETS = 64
+_REPEATED_WINDOW = 1 << 22
 _GUESSABLE = frozenset({PASSWORD, BASIC})
 """Kinds that may be guessed: digits of their hash would tell a guess right."""
 
@@ -35,13 +36,11 @@ def find(text: str, stopped: Callable[[], bool]) -> tuple[Replacement, ...]:
     """The secrets of a text in order, each with its placeholder."""
     if len(text) < _SHORTEST:
         return ()
-    found = list(_found(text, stopped))
+    found = [each for each in _found(text, stopped) if not _touches_placeholder(text, each)]
     if not found:
         return ()
-    if _OPENING in text:
-        found = [secret for secret in found if not _touches_placeholder(text, secret)]
     merged = _merged(found)
-    if repeated := list(_repeated(text, merged)):
+    if repeated := list(_repeated(text, merged, stopped)):
         merged = _merged([*merged, *repeated])
     return tuple(_replacement(text, secret) for secret in merged)
 
@@ -74,7 +73,7 @@ def _merged(found: Iterable[Secret]) -> list[Secret]:
 _NAMELESS = frozenset({"secret", PASSWORD})
 
 
-def _repeated(text: str, found: list[Secret]) -> Iterator[Secret]:
+def _repeated(text: str, found: list[Secret], stopped: Callable[[], bool]) -> Iterator[Secret]:
     """Where a secret that is known by its name stands again without it."""
     values = {
         text[secret.start : secret.end]: secret.kind
@@ -82,13 +81,17 @@ def _repeated(text: str, found: list[Secret]) -> Iterator[Secret]:
         if secret.kind == "secret" and secret.end - secret.start >= _REPEATED_CHARS
     }
     for value, kind in list(values.items())[:_REPEATED_SECRETS]:
-        here = text.find(value)
-        while here >= 0:
-            end = here + len(value)
-            inside = (text[here - 1 : here] + text[end : end + 1]) if here else text[end : end + 1]
-            if not any(map(str.isalnum, inside)):
-                yield Secret(here, end, kind)
-            here = text.find(value, end)
+        for low in range(0, len(text), _REPEATED_WINDOW):
+            if stopped():
+                return
+            high = low + _REPEATED_WINDOW + len(value) - 1
+            here = text.find(value, low, high)
+            while here >= 0:
+                end = here + len(value)
+                inside = text[max(0, here - 1) : here] + text[end : end + 1]
+                if not any(map(str.isalnum, inside)):
+                    yield Secret(here, end, kind)
+                here = text.find(value, end, high)
 
 
 def _touches_placeholder(text: str, secret: Secret) -> bool:

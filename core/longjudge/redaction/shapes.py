@@ -56,12 +56,24 @@ _WORD = "[A-Za-z0-9]"
 _LINK = "[A-Za-z0-9_-]"
 
 SHAPES: tuple[Shape, ...] = (
-    Shape("aws-key-id", ("AKIA", "ASIA", "ABIA", "ACCA"), "[A-Z2-7]{16}(?![A-Za-z0-9_-])"),
+    Shape("aws-key-id", ("AKIA", "ASIA", "ABIA", "ACCA"), "[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    Shape("aws-key-id", ("A3T",), "[A-Z0-9]{17}(?![A-Za-z0-9])"),
     Shape("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), f"{_WORD}{{36,}}+"),
     Shape("github-token", ("github_pat_",), "[A-Za-z0-9_]{40,}+"),
     Shape(
         "gitlab-token",
-        ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glsoat-", "glft-", "glimt-", "glagent-"),
+        (
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glcbt-",
+            "glptt-",
+            "glsoat-",
+            "glft-",
+            "glimt-",
+            "glagent-",
+            "gloas-",
+        ),
         r"[\w.-]{18,}+",
     ),
     Shape("gitlab-token", ("GR1348941",), f"{_LINK}{{20,}}+"),
@@ -128,7 +140,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("contentful-token", ("CFPAT-",), f"{_LINK}{{40,}}+"),
     Shape("mailgun-key", ("key-",), "[0-9a-f]{32}(?![A-Za-z0-9_-])"),
     Shape("alibaba-key-id", ("LTAI",), f"{_WORD}{{20}}(?![A-Za-z0-9_-])", mixed=True),
-    Shape("artifactory-key", ("AKCp",), f"{_WORD}{{69}}"),
+    Shape("artifactory-key", ("AKCp",), f"{_WORD}{{40,}}+", mixed=True),
     Shape("1password-token", ("ops_eyJ",), "[A-Za-z0-9+/_-]{200,}+={0,3}"),
     Shape("sendinblue-key", ("xkeysib-",), "[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     Shape("readme-key", ("rdme_",), "[a-z0-9]{70}"),
