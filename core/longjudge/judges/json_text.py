@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 MAX_OBJECTS = 1_000
-MAX_BROKEN = 50
-"""Broken objects, each of which costs a pass over the text; as many broken lists times two."""
+MAX_BROKEN = 1_000
+"""What may be broken: an object costs passes over the text, a list's first characters little."""
+_OBJECT_COST, _LIST_COST, _SHORT_COST, _SHORT_CHARS = 20, 10, 1, 100
 
 _BEGINNING = re.compile(r'\{\s{0,100}"|\[\s{0,100}(?:[\[{"\d-]|true|false|null)')
 _BRACE = re.compile("[{}]")
@@ -36,10 +37,11 @@ class UnreadableTextError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FoundObject:
-    """A JSON object; `start` is where the outermost value that holds it begins in the text."""
+    """A JSON object; `start` and `end` are those of the outermost value that holds it."""
 
     members: dict[str, object]
     start: int
+    end: int
     alone: bool
 
 
@@ -47,12 +49,12 @@ class FoundObject:
 class FoundObjects:
     """The objects in the order of the text; `fault` says what else there was.
 
-    `broken_at` is where the last object that does not parse begins, -1 where every one does.
+    `broken` has the stretches that were passed over for objects that do not parse.
     """
 
     objects: tuple[FoundObject, ...]
     fault: str
-    broken_at: int = -1
+    broken: tuple[tuple[int, int], ...] = ()
 
 
 class _FaultError(ValueError):
@@ -64,6 +66,7 @@ def find_objects(text: str) -> FoundObjects:
 
     Where an object does not parse, everything up to its closing brace is passed over, and
     everything to the end where that brace is in doubt: what stands inside a broken object is none.
+    What breaks in a thought that the text begins with breaks nothing behind it.
 
     Raises:
         UnreadableTextError: nothing in the text can be trusted.
@@ -77,7 +80,7 @@ def find_objects(text: str) -> FoundObjects:
         search.run()
         return search.result()
     words = "the reply is a list" if text[0] == "[" else "the reply is no JSON object"
-    return FoundObjects(_bounded(_objects(whole, 0, alone=True)), words)
+    return FoundObjects(_bounded(_objects(whole, 0, len(text), alone=True)), words)
 
 
 class _Search:
@@ -88,8 +91,9 @@ class _Search:
         self._closing: dict[int, int] | None = None
         self._values: list[tuple[object, int, int]] = []
         self._fault = "the reply holds no JSON object"
-        self._broken_at = -1
-        self._broken = 0
+        self._broken: list[tuple[int, int]] = []
+        self._cost = 0
+        self._thought_end = _thought_end(text)
 
     def run(self) -> None:
         position = 0
@@ -110,39 +114,45 @@ class _Search:
 
     def result(self) -> FoundObjects:
         if not self._values:
-            return FoundObjects((), self._fault, self._broken_at)
+            return FoundObjects((), self._fault, tuple(self._broken))
         alone = _alone(self._text, [(start, end) for _, start, end in self._values])
         values = zip(self._values, alone, strict=True)
         found = chain.from_iterable(
-            _objects(value, start, alone=by_itself) for (value, start, _), by_itself in values
+            _objects(value, start, end, alone=by_itself)
+            for (value, start, end), by_itself in values
         )
-        return FoundObjects(_bounded(found), self._fault, self._broken_at)
+        return FoundObjects(_bounded(found), self._fault, tuple(self._broken))
 
     def _pass_over(self, start: int, error: ValueError) -> int:
         """Where to go on after what does not parse."""
         is_list = self._text[start] == "["
-        self._broken += 1 if is_list else 2
+        self._cost += _cost(start, error) if is_list else _OBJECT_COST
         fault = f"the reply's JSON is broken ({_what(error)})"
-        if self._broken > 2 * MAX_BROKEN:
+        if self._cost > MAX_BROKEN:
             raise UnreadableTextError(fault)
         if is_list:
             # Brackets are common in prose.
             return start + 1
-        self._fault, self._broken_at = fault, start
+        self._fault = fault
         if self._closing is None:
             self._closing = _closing_braces(self._text)
         end = self._closing.get(start, -1)
         # A brace in a string, or a quote that should have been escaped, leaves the end in doubt.
         sure = end >= 0 and end == _closing_by_strings(self._text, start)
-        return end if sure else len(self._text)
+        if not sure:
+            end = self._thought_end if start < self._thought_end else len(self._text)
+        self._broken.append((start, end))
+        return end
 
 
 def _alone(text: str, spans: list[tuple[int, int]]) -> list[bool]:
     """Which values stand by themselves, by what stands around them.
 
     Not those that brackets enclose, quotes surround or the tags of thinking hold. A brace behind a
-    value that closes nothing belongs to what was broken in a way that left the value looking whole.
+    value that closes nothing belongs to what was broken in a way that left the value looking whole;
+    without a string that ends before it, it is only one too many.
     """
+    last_quote = text.rfind('"')
     around = list(_between(spans, len(text)))
     closes_nothing, depth = -1, [0] * len(around)
     opened: dict[str, list[int]] = {"{": [], "[": []}
@@ -161,7 +171,8 @@ def _alone(text: str, spans: list[tuple[int, int]]) -> list[bool]:
     enclosed = [within > 0 for within in accumulate(depth)]
     thought = _thought(tags)
     return [
-        not (enclosed[place] or thought[place] or closes_nothing > place)
+        not (enclosed[place] or thought[place])
+        and not (closes_nothing > place and last_quote >= end)
         and text[max(0, start - 1) : start] + text[end : end + 1] not in _QUOTES
         and not text[max(0, start - 100) : start].rstrip().endswith("[")
         for place, (start, end) in enumerate(spans)
@@ -194,7 +205,7 @@ def _between(spans: list[tuple[int, int]], length: int) -> Iterator[tuple[int, i
     yield position, length
 
 
-def _objects(value: object, start: int, *, alone: bool) -> Iterator[FoundObject]:
+def _objects(value: object, start: int, end: int, *, alone: bool) -> Iterator[FoundObject]:
     """The objects in a value, the outermost first; only that one can stand alone."""
     waiting: list[tuple[object, int]] = [(value, 1)]
     while waiting:
@@ -203,7 +214,7 @@ def _objects(value: object, start: int, *, alone: bool) -> Iterator[FoundObject]
             raise _too_deep()
         if isinstance(inner, dict):
             members = cast("dict[str, object]", inner)
-            yield FoundObject(members, start, alone and depth == 1)
+            yield FoundObject(members, start, end, alone and depth == 1)
             waiting.extend((member, depth + 1) for member in members.values())
         elif isinstance(inner, list):
             items = cast("list[object]", inner)
@@ -215,6 +226,21 @@ def _bounded(objects: Iterator[FoundObject]) -> tuple[FoundObject, ...]:
     if len(found) > MAX_OBJECTS:
         raise _too_many()
     return found
+
+
+def _thought_end(text: str) -> int:
+    """Where a thought ends that the text begins with; 0 where it begins with none."""
+    tags = _THINKING.finditer(text)
+    first = next(tags, None)
+    if first is None or first.group(1) or text[: first.start()].strip():
+        return 0
+    return next((tag.end() for tag in tags if tag.group(1)), 0)
+
+
+def _cost(start: int, error: ValueError) -> int:
+    """What it took to find a list broken."""
+    short = isinstance(error, json.JSONDecodeError) and error.pos - start < _SHORT_CHARS
+    return _SHORT_COST if short else _LIST_COST
 
 
 def _closing_braces(text: str) -> dict[int, int]:

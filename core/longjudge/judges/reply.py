@@ -7,6 +7,7 @@ asked again.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from longjudge.verdict import MAX_NOTE_CHARS, MAX_QUOTE_CHARS, Finding, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from longjudge.judges.json_text import FoundObject
     from longjudge.rubric import Rubric
 
 REPLY_VERSION = "1"
@@ -107,7 +109,7 @@ def read_reply(answer: Answer, rubric: Rubric) -> Verdict | BadReply:
         found = find_objects(text)
     except UnreadableTextError as error:
         return _unparsable(str(error))
-    return _decide(found, rubric)
+    return _decide(text, found, rubric)
 
 
 def bounded_reply(text: str) -> str:
@@ -122,33 +124,60 @@ def _unparsable(detail: str) -> BadReply:
     return BadReply(GapReason.UNPARSABLE, detail)
 
 
-def _decide(found: FoundObjects, rubric: Rubric) -> Verdict | BadReply:
+def _decide(text: str, found: FoundObjects, rubric: Rubric) -> Verdict | BadReply:
     """The one verdict that all objects agree on.
 
     What is no reply before it is a draft or an example; a broken one after it may be a change of
     mind, and then there is no verdict.
     """
-    given: list[Verdict] = []
-    mentioned: list[Verdict] = []
-    fault, last = found.fault, -1
+    given: list[FoundObject] = []
+    verdicts: list[Verdict] = []
+    fault = found.fault
     for each in found.objects:
         if not each.alone and not _may_be_reply(each.members, rubric):
             continue
         verdict = _verdict(each.members, rubric)
-        if not isinstance(verdict, Verdict):
-            fault = verdict if each.alone else fault
+        if isinstance(verdict, Verdict):
+            verdicts.append(verdict)
+            given += [each] if each.alone else []
         elif each.alone:
-            given.append(verdict)
-            last = each.start
-        else:
-            mentioned.append(verdict)
-    if found.broken_at > last or not (given or mentioned):
-        return _unparsable(found.fault if found.broken_at > last else fault)
-    if any(verdict != (given or mentioned)[0] for verdict in (*given, *mentioned)):
+            fault = verdict
+    if _breaks_off(text, found, given):
+        return _unparsable(found.fault)
+    if not verdicts:
+        return _unparsable(fault)
+    if any(verdict != verdicts[0] for verdict in verdicts):
         return _unparsable("the reply holds several answers that differ")
     if not given:
         return _unparsable("the reply's only answer is quoted, or part of something else")
-    return given[0]
+    if _is_inside_another(text, given):
+        return _unparsable("the reply's only answer stands in another one that is broken")
+    return verdicts[0]
+
+
+def _breaks_off(text: str, found: FoundObjects, given: list[FoundObject]) -> bool:
+    """Whether something broken may be one more answer, later than those that were given."""
+    end = given[-1].end if given else 0
+    behind = [stretch for stretch in found.broken if stretch[0] >= end]
+    return any(not given or _DECIDES.search(text, *stretch) for stretch in behind)
+
+
+def _is_inside_another(text: str, given: list[FoundObject]) -> bool:
+    """Whether the last answer may stand in a string of one that was begun before it.
+
+    A text that the judge quoted without escapes can hold an answer, and braces and quotes to close
+    what stands before it and to open what will stand behind it. It cannot hide that the judge's own
+    reply had begun, and goes on.
+    """
+    last = given[-1]
+    if not _GOES_ON.search(text, last.end):
+        return False
+    position = 0
+    for each in given:
+        if _BEGUN.search(text, position, each.start):
+            return True
+        position = each.end
+    return False
 
 
 def _known_event(value: object) -> object:
@@ -159,6 +188,11 @@ def _known_event(value: object) -> object:
 
 
 _DECIDING = frozenset({"criteria", "findings", "problem"})
+_WORD = "(?:criteria|findings|problem)"
+_KEY = rf"""\\?["'`“”‘’]?\b{_WORD}\b\\?["'`“”‘’]?\s{{0,9}}:"""
+_DECIDES = re.compile(rf"{_WORD}|\\u", re.IGNORECASE)
+_BEGUN = re.compile(rf"""^[ \t]{{0,9}}{_KEY}|[{{,]\s{{0,100}}+(?i:{_KEY})""", re.MULTILINE)
+_GOES_ON = re.compile(rf"""["}}]|{_KEY}""")
 
 
 class _Part(BaseModel):
