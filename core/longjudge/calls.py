@@ -43,6 +43,12 @@ class Calls:
         """Price of an answer, None where it is unknown."""
         return cost_usd(self._judge.model, answer.usage, self._judge.price)
 
+    def _paid(self, answer: Answer) -> float | None:
+        """What an answer takes from the budget; None where the server did not count its tokens."""
+        usage = answer.usage
+        counted = usage.prompt_tokens and (usage.output_tokens or not answer.text)
+        return self.cost(answer) if counted else None
+
     def cut_off(self, position: int) -> bool:
         """Cut off the call about a chunk; False where none is in flight."""
         call = self._in_flight.get(position)
@@ -65,7 +71,7 @@ class Calls:
         Raises:
             AskError: no answer came.
         """
-        # Nobody knows what an answer costs that did not arrive.
+        # Nobody knows what an answer costs that did not arrive whole.
         paid: float | None = None
         call = asyncio.ensure_future(self._judge.ask(question, max_tokens=max_tokens))
         self._in_flight[position] = call
@@ -73,17 +79,17 @@ class Calls:
         self._board.started(position)
         try:
             answer = await call
-            paid = self.cost(answer)
+            paid = self._paid(answer)
             return answer
         except AskError as error:
             self._board.spent.calls_without_reply += not error.replied
-            paid = 0.0 if error.replied else None
+            paid = 0.0 if error.free else None
             raise
         except asyncio.CancelledError:
             worker = asyncio.current_task()
             if worker is not None and worker.cancelling():
                 if call.done() and not call.cancelled() and call.exception() is None:
-                    paid = self.cost(call.result())
+                    paid = self._paid(call.result())
                     await self._late(position, question, call.result())
                 raise
             self._board.spent.calls_without_reply += 1

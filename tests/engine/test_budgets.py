@@ -20,6 +20,7 @@ from server import MessagesServer
 from sessions_for_tests import CHUNK_CHARS, item_of, write_equal, write_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from commands_for_tests import Finished
@@ -39,6 +40,14 @@ def write_sessions(folder: Path, counts: list[int]) -> list[Path]:
     for n, path in enumerate(paths):
         path.write_text(path.read_text().replace("next file", f"file number {n}"))
     return paths
+
+
+def upper_price(watched: Watched) -> float:
+    """What is reserved for a question about a chunk of that session."""
+    measured = watched.judgment._measured()
+    price = measured.upper_price(watched.judgment.plan, 0, retries.MAX_TOKENS)
+    assert price is not None
+    return price
 
 
 async def until_spent(watched: Watched, served: MessagesServer, calls: int) -> asyncio.Task[Result]:
@@ -138,10 +147,7 @@ async def test_the_cost_stays_within_its_limit_and_its_room_is_used(
     each = cost_usd(MODEL, Usage(100, 10))
     assert each is not None
     async with Watched(session_file, store_file) as watched:
-        upper = watched.judgment._measured().upper_price(
-            watched.judgment.plan, 0, retries.MAX_TOKENS
-        )
-    assert upper is not None
+        upper = upper_price(watched)
     # Room for five answers and the upper price of the one that follows.
     limit = 5 * each + 1.05 * upper
     result = await run(session_file, store_file, concurrency=64, budget=Budget(max_cost=limit))
@@ -164,6 +170,56 @@ async def test_answers_dearer_than_expected_end_the_budget_before_the_next_quest
     result = await run(session_file, store_file, concurrency=1, budget=budget)
     assert (result.calls, result.judged_chunks) == (1, 1)
     assert result.gaps == {"skipped": COUNT - 1}
+
+
+def _uncounted(request: api.Request) -> api.Reply:
+    body = json.loads(api.clean(request).body)
+    del body["usage"]
+    return api.Reply(body=json.dumps(body).encode())
+
+
+def _counted(request: api.Request, **usage: object) -> api.Reply:
+    return api.Reply(
+        body=json.dumps(json.loads(api.clean(request).body) | {"usage": usage}).encode()
+    )
+
+
+PAID_UNSEEN = {
+    "no usage": _uncounted,
+    "nothing": lambda request: _counted(request, input_tokens=0, output_tokens=0),
+    "negative": lambda request: _counted(request, input_tokens=-5, output_tokens=-1),
+    "words": lambda request: _counted(request, input_tokens="many", output_tokens=[1]),
+    "too many": lambda request: _counted(request, input_tokens=2**60, output_tokens=9),
+    "no output": lambda request: _counted(request, input_tokens=100),
+    "a body cut off": lambda request: api.Reply(body=api.clean(request).body, cut=True),
+    "a body that is no JSON": lambda request: api.invalid_json(),
+    "a lost connection": lambda request: api.DROP,
+}
+
+
+@pytest.mark.parametrize("reply", PAID_UNSEEN.values(), ids=PAID_UNSEEN)
+async def test_what_nobody_counted_costs_the_budget_as_much_as_was_reserved(
+    served: MessagesServer,
+    session_file: Path,
+    store_file: Path,
+    reply: Callable[[api.Request], api.Reply],
+) -> None:
+    async with Watched(session_file, store_file) as watched:
+        upper = upper_price(watched)
+    served.script = lambda request, _: reply(request)
+    budget = Budget(max_cost=3.5 * upper)
+    result = await run(session_file, store_file, budget=budget)
+    assert len(served.requests) == result.calls == 3
+
+
+async def test_an_error_costs_a_budget_nothing(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, attempt: api.error(500) if attempt < 3 else api.clean(request)
+    async with Watched(session_file, store_file) as watched:
+        upper = upper_price(watched)
+    result = await run(session_file, store_file, budget=Budget(max_cost=2 * upper))
+    assert (result.status, result.calls) == ("complete", 3 * COUNT)
 
 
 async def test_the_limit_on_cost_needs_a_known_price(

@@ -24,6 +24,7 @@ KEY = "sk-test-0123456789"
 QUESTION = Question("Judge the recording.", "one chunk", (), load_rubric("chunks"), "a1b2c3")
 SIZE = ("--chunk-chars", CHUNK_CHARS)
 BROKEN = [" ", "\n", f"{KEY}\n", f" {KEY}", "sk test", "sk-ключ", "sk\x7f", "sk\u00a0test"]
+BROKEN += [f'"{KEY}"', f"'{KEY}'", f"{KEY}`"]
 
 
 @pytest.fixture
@@ -184,6 +185,72 @@ def _any_path(server: MessagesServer):
         return server.script(request, request.attempt)
 
     return reply
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("user:hidden@gateway.example/llm", "gateway.example/llm"),
+        ("https:user:hidden@gateway.example", "gateway.example"),
+        ("http:/user:hidden@gateway.example", "gateway.example"),
+        ('"https://user:hidden@gateway.example"', "gateway.example"),
+        ("http://gateway.example:port?key=hidden", "gateway.example:port"),
+        ("https://user:hidden@[::1/x", "[::1/x"),
+        ("https://user:hid/den@gateway.example", "gateway.example"),
+        ("sk-ant-api03-hidden_Hidden1234567890abcdefghijklmnop", "no http or https address"),
+        ("https://user:hidden@gate\nway.example", "space or a line end"),
+        ("https://user:hidden@gate way.example", "space or a line end"),
+        ("https://user:hidden@xn--ß☃..com", "no http or https address"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_one_line_without_what_may_be_secret(
+    served: MessagesServer,
+    session_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    shown: str,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+    store = tmp_path / "store.sqlite"
+    finished = longjudge("judge", session_file, "--store", store, *SIZE)
+    assert (finished.code, finished.out, served.requests) == (2, "", [])
+    last = finished.err.splitlines()[-1]
+    assert last.startswith("longjudge: ANTHROPIC_BASE_URL: ")
+    assert shown in last
+    assert not re.search("(?i)hid|user", finished.err.replace("usage", ""))
+
+
+async def test_a_password_in_the_address_is_not_shown_though_the_server_repeats_it(
+    served: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served.script = lambda *_: api.error(403, "no hidden-word for you")
+    address = served.base_url.replace("://", "://user:hidden-word@")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", address)
+    message = (await ask_in_vain(AnthropicJudge(MODEL))).message
+    assert "for you" in message
+    assert "hidden-word" not in message
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"HTTP_PROXY": "http://user:hidden@127.0.0.1:9"}, "HTTP_PROXY"),
+        ({"all_proxy": "http://user:hidden@127.0.0.1:9"}, "all_proxy"),
+        ({"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": ".invalid"}, ""),
+        ({"HTTPS_PROXY": "http://127.0.0.1:9"}, ""),
+    ],
+)
+async def test_a_proxy_that_cannot_be_reached_is_named_without_its_password(
+    served: MessagesServer, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], named: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gateway.invalid")
+    message = (await ask_in_vain(AnthropicJudge(MODEL))).message
+    assert ("the proxy that" in message) == bool(named)
+    assert named in message
+    assert "hidden" not in message
 
 
 @pytest.mark.parametrize(

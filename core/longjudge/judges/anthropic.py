@@ -25,6 +25,8 @@ from longjudge.judges.credentials import (
     endpoint_of,
     header_credential,
     header_fault,
+    unusable_address,
+    url_secrets,
 )
 from longjudge.judges.proxies import connection_faults, unusable_connection
 from longjudge.judges.reply import REPLY_VERSION, reply_schema
@@ -133,10 +135,11 @@ class AnthropicJudge:
         # Another caller may have come first while the import ran.
         if self._client is None:
             self._client = self._make_client(static)
-            self._secrets = (static.value,) if static else ()
+            self._secrets = (*((static.value,) if static else ()), *url_secrets(access.base_url))
 
     def _make_client(self, static: StaticCredential | None) -> AsyncAnthropic:
         import anthropic
+        import httpx2
 
         access = self._access
         token = static.value if static and static.variable == TOKEN else None
@@ -173,6 +176,8 @@ class AnthropicJudge:
                 f"{clean_line(str(error))}; mend it, set ANTHROPIC_API_KEY, or use"
                 " `--model offline`"
             ) from error
+        except httpx2.InvalidURL as error:
+            raise unusable_address(access.base_url, access.setting) from error
         if key is token is client.credentials is None and not header_credential():
             raise _no_credential(self._model)
         return client

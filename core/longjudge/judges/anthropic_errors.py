@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 from longjudge.judges.base import Again, AskError
 from longjudge.judges.credentials import endpoint_of
-from longjudge.judges.proxies import proxy_hint
+from longjudge.judges.proxies import proxy_hint, unreachable_hint
 from longjudge.states import GapReason
 from longjudge.text import clean_line
 
@@ -97,10 +97,11 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
         return _make("the reply is no JSON", "", _Outcome(Again.SOON), secrets)
     if isinstance(error, UnicodeEncodeError):
         outcome = _Outcome(Again.NEVER)
-        return _make("the question cannot be encoded as UTF-8", "", outcome, secrets, replied=False)
+        said = "the question cannot be encoded as UTF-8"
+        return _make(said, "", outcome, secrets, replied=False, free=True)
     if isinstance(error, TypeError) and "authentication method" in str(error):
         outcome = _Outcome(Again.END, hint="set ANTHROPIC_API_KEY")
-        return _make("no credential", "", outcome, secrets, replied=False)
+        return _make("no credential", "", outcome, secrets, replied=False, free=True)
     if isinstance(error, TypeError | AttributeError | LookupError):
         return _make("the reply is malformed", "", _Outcome(Again.SOON), secrets)
     if isinstance(error, TimeoutError | anthropic.APITimeoutError):
@@ -108,7 +109,7 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
     if isinstance(error, anthropic.AnthropicError) and not isinstance(error, anthropic.APIError):
         # Credentials from a profile or a federation: no chunk would fare better.
         outcome = _Outcome(Again.END, hint="check the credential")
-        return _make("no credential", str(error), outcome, secrets, replied=False)
+        return _make("no credential", str(error), outcome, secrets, replied=False, free=True)
     if isinstance(error, ValueError):
         # Bytes that are no text, a number of a million digits: the question itself was encoded.
         return _make("the reply is malformed", str(error), _Outcome(Again.SOON), secrets)
@@ -118,7 +119,7 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
 def malformed_reply(endpoint: str = "") -> AskError:
     """A reply that arrived with a good status and is no message, e.g. a log-in page."""
     hint = _hints(f"check {_ADDRESS}", proxy_hint(endpoint))
-    return _make("the reply is no message", "", _Outcome(Again.SOON, hint=hint), ())
+    return _make("the reply is no message", "", _Outcome(Again.SOON, hint=hint), (), free=True)
 
 
 def broken_stream() -> AskError:
@@ -137,7 +138,7 @@ def _unreachable(what: str, error: Exception, endpoint: str, secrets: Sequence[s
     said = str(cause) or type(cause).__name__
     # The HTTP library says so where the head of a reply came and its body did not.
     cut = "message body" in said
-    outcome = _Outcome(Again.SOON, hint=proxy_hint(endpoint))
+    outcome = _Outcome(Again.SOON, hint=unreachable_hint(endpoint))
     return _make(f"{what} at {endpoint}", said, outcome, secrets, replied=cut)
 
 
@@ -148,7 +149,8 @@ def _from_status(
     said = _said(error)
     headers = error.response.headers
     # An error inside a stream comes with the status of the stream.
-    status = error.status_code if error.status_code >= 300 else _STATUS.get(kind, 500)
+    refused = error.status_code >= 300
+    status = error.status_code if refused else _STATUS.get(kind, 500)
     outcome = _outcome(status, kind, error.error_code or "", said)
     outcome = _as_told(outcome, headers.get("x-should-retry"))
     if 300 <= error.status_code < 400:
@@ -157,7 +159,7 @@ def _from_status(
     hint = _hints(outcome.hint, proxy_hint(endpoint))
     outcome = _Outcome(outcome.again, outcome.reason, hint)
     what = f"{status} ({kind})" if kind else str(status)
-    return _make(what, said, outcome, secrets, wait=retry_after(headers))
+    return _make(what, said, outcome, secrets, wait=retry_after(headers), free=refused)
 
 
 def _pointed_to(error: anthropic.APIStatusError, location: str | None) -> str:
@@ -276,12 +278,20 @@ def _make(
     *,
     wait: float | None = None,
     replied: bool = True,
+    free: bool = False,
 ) -> AskError:
     what, said = _shown(what, secrets), _shown(said, secrets)
     message = what if not said else f"{what}: {said}"
     if outcome.hint:
         message += f"; {outcome.hint}"
-    return AskError(message, again=outcome.again, reason=outcome.reason, wait=wait, replied=replied)
+    return AskError(
+        message,
+        again=outcome.again,
+        reason=outcome.reason,
+        wait=wait,
+        replied=replied,
+        free=free,
+    )
 
 
 def _shown(text: str, secrets: Sequence[str]) -> str:

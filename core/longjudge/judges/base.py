@@ -85,7 +85,8 @@ class AskError(Exception):
     """A question that got no answer; data for the judgment, never shown as a traceback.
 
     `wait` is what the provider asked to wait, in seconds, None where it said nothing. `replied`
-    is False where no reply of any kind arrived.
+    is False where no reply of any kind arrived. `free` is True where certainly nothing was charged:
+    nothing was sent, or the reply is an error.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class AskError(Exception):
         reason: GapReason,
         wait: float | None = None,
         replied: bool = True,
+        free: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -103,6 +105,7 @@ class AskError(Exception):
         self.reason = reason
         self.wait = wait
         self.replied = replied
+        self.free = free
 
 
 class Judge(Protocol):

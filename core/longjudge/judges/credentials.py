@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from longjudge.errors import CredentialError, UsageError
+from longjudge.redaction import redacted_text
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ MAX_PROFILE_BYTES = 1_000_000
 KEY = "ANTHROPIC_API_KEY"
 TOKEN = "ANTHROPIC_AUTH_TOKEN"
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+
+_QUOTES = "\"'`"
+"""What a file of variables that no shell reads leaves around a key."""
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -51,6 +55,8 @@ class StaticCredential:
             return f"{self.variable} holds a space or a line end"
         if not all("!" <= character <= "~" for character in self.value):
             return f"{self.variable} holds a character that is no part of a key"
+        if self.value[0] in _QUOTES or self.value[-1] in _QUOTES:
+            return f"{self.variable} holds a quotation mark"
         return None
 
     def check(self) -> None:
@@ -162,10 +168,25 @@ def endpoint_of(url: str) -> str:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port is not None else ""
     except ValueError:
-        return clean_line(url.rpartition("@")[2], 200)
+        return _without_secrets(url)
     host = parts.hostname or ""
+    if not host:
+        return _without_secrets(url)
     host = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
+
+
+def url_secrets(url: str) -> tuple[str, ...]:
+    """The password in a usable address; a name that stands alone may be a key as well."""
+    parts = urlsplit(url)
+    secret = parts.password or parts.username
+    return (secret,) if secret else ()
+
+
+def _without_secrets(url: str) -> str:
+    """What may be shown of an address that cannot be taken apart: a key may stand for it."""
+    place = url.rpartition("@")[2]
+    return clean_line(redacted_text(re.split("[?#]", place)[0]), 200)
 
 
 def check_base_url(url: str, setting: str = "ANTHROPIC_BASE_URL") -> None:
@@ -180,10 +201,20 @@ def check_base_url(url: str, setting: str = "ANTHROPIC_BASE_URL") -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise UsageError(
-            f"{setting}: {endpoint_of(url)!r} is no http or https address; set it to one"
-            " such as https://api.anthropic.com, or unset it"
-        )
+        raise unusable_address(url, setting)
+    # Taking it apart drops line ends, and the HTTP library refuses them.
+    if any(character <= " " or character == "\x7f" for character in url):
+        raise unusable_address(url, setting, "holds a space or a line end")
+
+
+def unusable_address(
+    url: str, setting: str, fault: str = "is no http or https address"
+) -> UsageError:
+    """Names the setting to mend, and of the address what is no secret."""
+    return UsageError(
+        f"{setting}: {endpoint_of(url)!r} {fault}; set it to one such as"
+        " https://api.anthropic.com, or unset it"
+    )
 
 
 def _config_dir() -> Path | None:

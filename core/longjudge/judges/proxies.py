@@ -39,17 +39,35 @@ def proxy_hint(endpoint: str) -> str:
 
     The HTTP library sends even loopback requests through a proxy of the environment.
     """
-    try:
-        host = urlsplit(endpoint).hostname or ""
-    except ValueError:
-        return ""
-    scheme = endpoint.partition(":")[0]
-    if not _is_loopback(host) or not (_variable(f"{scheme}_proxy") or _variable("all_proxy")):
-        return ""
-    exempt = {entry.strip().partition(":")[0] for entry in _variable("no_proxy").split(",")}
-    if exempt & {"*", host}:
+    host = _host(endpoint)
+    if not _is_loopback(host) or not _proxy_variable(endpoint):
         return ""
     return f"a proxy is set in the environment: add {host} to NO_PROXY"
+
+
+def unreachable_hint(endpoint: str) -> str:
+    """What stands between this computer and an address that gave no reply; empty if nothing."""
+    variable = _proxy_variable(endpoint)
+    through = f"the way there is the proxy that {variable} names: check it" if variable else ""
+    return proxy_hint(endpoint) or through
+
+
+def _host(endpoint: str) -> str:
+    try:
+        return urlsplit(endpoint).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _proxy_variable(endpoint: str) -> str:
+    """The variable whose proxy requests to an address go through; empty where none is."""
+    host, scheme = _host(endpoint), endpoint.partition(":")[0]
+    named = _set_among((f"{scheme}_proxy",)) or _set_among(("all_proxy",))
+    entries = [entry.strip().partition(":")[0] for entry in _variable("no_proxy").split(",")]
+    domains = [entry.lstrip(".") for entry in entries if entry.strip(".")]
+    if "*" in domains or any(host == name or host.endswith(f".{name}") for name in domains):
+        return ""
+    return named
 
 
 def _variable(name: str) -> str:
