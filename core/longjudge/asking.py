@@ -12,24 +12,24 @@ import contextlib
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from longjudge.answers import understand
 from longjudge.budget import Purse
 from longjudge.calls import Calls
 from longjudge.crew import Crew
 from longjudge.equals import Equals
-from longjudge.errors import LongjudgeError
+from longjudge.errors import LongjudgeError, SessionError
 from longjudge.huge import HugeTexts
 from longjudge.judges.base import Again, AskError
-from longjudge.judges.reply import BadReply, bounded_reply, read_reply
-from longjudge.judges.rules import has_problems
+from longjudge.judges.reply import BadReply, bounded_reply
 from longjudge.keeping import COMMIT_SECONDS, Keeper
 from longjudge.prices import Usage
 from longjudge.prompt import build_question
 from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
 from longjudge.retries import MAX_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule
+from longjudge.settling import Settling
 from longjudge.sharing import Sharing
 from longjudge.states import ChunkState, GapReason
-from longjudge.store import KeptVerdict
 from longjudge.updates import Stopping
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ class Asking:
         self._keys = keys
         self._rubric = rubric
         self._judge = judge
-        self._fresh = fresh
         self._redact = redact
         self._huge = HugeTexts(board.session, board.plan, redact=redact)
         redactor = REDACTOR_VERSION if redact else NO_REDACTOR
@@ -102,8 +101,10 @@ class Asking:
         self._over = asyncio.Event()
         self._schedule = Schedule(())
         self._equals = Equals(keys)
+        self._settling = Settling(
+            board, keys, self._keeper, self._sharing, self._equals, fresh=fresh
+        )
         self._cancelled: set[int] = set()
-        self._settling: set[int] = set()
         self._retries: dict[int, RetryCount] = {}
         self._troubles: dict[int, tuple[GapReason, str]] = {}
         self._policy = RetryPolicy()
@@ -131,7 +132,7 @@ class Asking:
         """End one chunk as a gap; False where it has ended already, or its verdict is here."""
         if not self._is_known(position) or self._board.ended(position):
             return False
-        if position in self._settling:
+        if position in self._settling.under_way:
             return False
         self._cancelled.add(position)
         in_flight = self._calls.cut_off(position)
@@ -178,6 +179,11 @@ class Asking:
         if not self._over.is_set():
             self._crew.fill_up(len(self._schedule))
         self._schedule.wake()
+
+    async def bring_near(self, position: int) -> None:
+        """Return once a huge text of the chunk can be had at once, if at all."""
+        with contextlib.suppress(SessionError):
+            await self._huge.bring(position)
 
     def close(self) -> None:
         """Ask about nothing any more; called when whatever was to be asked has been."""
@@ -246,7 +252,7 @@ class Asking:
         if self._board.ended(position) or self.stop_cause is not None:
             return True
         if borrowed := self._sharing.take(position):
-            await self._settle(position, borrowed, Usage(), 0.0, from_cache=True)
+            await self._settling.settle(position, borrowed, Usage(), 0.0, from_cache=True)
             return True
         if not self._sharing.depart(position):
             self._board.waiting(position)
@@ -326,17 +332,11 @@ class Asking:
         cost = self._calls.cost(answer)
         self._board.spent.add(answer.usage, cost)
         self._answered(position, answer.usage)
-        reply = self._board.chunks[position].raw_reply = bounded_reply(answer.text)
-        verdict = read_reply(answer, self._rubric)
-        if isinstance(verdict, BadReply):
-            return self._bad_reply(position, verdict)
-        disagrees = (
-            self._judge.judges_meaning
-            and not verdict.flagged
-            and has_problems(question.events, self._rubric.criterion_ids)
-        )
-        kept = KeptVerdict(verdict, reply, disagrees)
-        await self._settle(position, kept, answer.usage, cost, from_cache=False)
+        self._board.chunks[position].raw_reply = bounded_reply(answer.text)
+        kept = understand(self._judge, question, answer)
+        if isinstance(kept, BadReply):
+            return self._bad_reply(position, kept)
+        await self._settling.settle(position, kept, answer.usage, cost, from_cache=False)
         return True
 
     def _bad_reply(self, position: int, reply: BadReply) -> bool:
@@ -347,37 +347,6 @@ class Asking:
         else:
             self._end(position, reply.reason, reply.detail)
         return True
-
-    async def _settle(
-        self,
-        position: int,
-        kept: KeptVerdict,
-        usage: Usage,
-        cost: float | None,
-        *,
-        from_cache: bool,
-    ) -> None:
-        """Commit a verdict, then show it, on the chunk and on those equal to it."""
-        stored = False
-        self._settling.add(position)
-        try:
-            stored = await self._keeper.keep(
-                self._keys[position],
-                kept,
-                self._board.plan.digest(position),
-                usage,
-                cost,
-                replace=self._fresh or not from_cache,
-            )
-        finally:
-            self._settling.discard(position)
-            # Also where the caller was cancelled: the verdict is paid for, and on its way.
-            self._sharing.land(position, kept)
-        if not self._board.ended(position):
-            self._board.judged(position, kept, from_cache=from_cache, stored=stored)
-        for follower in self._equals.release(position):
-            if not self._board.ended(follower):
-                self._board.judged(follower, kept, from_cache=True, stored=stored)
 
     def _end(self, position: int, reason: GapReason, problem: str = "") -> None:
         """End a chunk as a gap, and decide about those equal to it.

@@ -20,7 +20,7 @@ from longjudge.quotes import Quote, count_marks, fold, fold_marks
 from longjudge.result import ResultFinding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from longjudge.chunks import Chunk
     from longjudge.sessions.model import Session
@@ -32,11 +32,14 @@ BLOCK = 256
 SHORTENED_CHARS = 4_000
 """The parts of a shortened quote stand within so many folded characters, or are not one quote."""
 
-MOST_STARTS = 50
+MOST_STARTS = 20
 """So many places are tried as the start of a shortened quote."""
 
-MOST_EVENTS = 100
+MOST_EVENTS = 25
 """So many other events are searched for a quote that was shortened; the first holds any other."""
+
+MOST_TRIES = 500
+"""So many for all the shortened quotes from a chunk together."""
 
 
 class SentText(Protocol):
@@ -174,6 +177,8 @@ class QuotedChunk:
         self._count = count
         self._read = read
         self._texts: dict[int, QuotedText | None] = {}
+        self._only: dict[tuple[str, ...], int | None] = {}
+        self._tries = MOST_TRIES
 
     def find(self, named: int | None, quote: str) -> Place | None:
         """Where a quote stands: in the event that was named, else in the nearest that holds it."""
@@ -185,10 +190,13 @@ class QuotedChunk:
         for needle in wanted.telling:
             holding = set(self._holding(needle)) - {here}
             nearest = sorted(holding, key=lambda each: (abs(each - near), each))
-            for event in nearest[:MOST_EVENTS]:
+            most = min(MOST_EVENTS, self._tries) if wanted.parts else MOST_EVENTS
+            for event in nearest[:most]:
+                self._tries -= bool(wanted.parts)
                 if place := self._in(event, wanted):
                     return place
-        return None
+        only = self._only_one_with(wanted.short)
+        return None if only is None else self._in(only, wanted)
 
     def _in(self, event: int, quote: Quote) -> Place | None:
         text = self._text(event)
@@ -209,6 +217,25 @@ class QuotedChunk:
         starts = accumulate((len(each) + 1 for each in folded[:-1]), initial=0)
         return "\n".join(folded), list(starts)
 
+    def _only_one_with(self, forms: tuple[str, ...]) -> int | None:
+        """The event that holds a short quote as words of its own, where no other does."""
+        if forms not in self._only:
+            holding = {event for form in forms for event in self._holding_words(form)}
+            self._only[forms] = holding.pop() if len(holding) == 1 else None
+        return self._only[forms]
+
+    def _holding_words(self, words: str) -> Iterator[int]:
+        joined, starts = self._joined
+        at = joined.find(words)
+        while at >= 0:
+            end = at + len(words)
+            event = bisect_right(starts, at)
+            if _within_word(joined, at) or _within_word(joined, end):
+                at = joined.find(words, at + 1)
+            else:
+                yield event
+                at = joined.find(words, starts[event]) if event < len(starts) else -1
+
     def _holding(self, needle: str) -> list[int]:
         """The events that hold a folded text; each is looked at once, however often it does."""
         joined, starts = self._joined
@@ -219,6 +246,11 @@ class QuotedChunk:
             events.append(event)
             at = joined.find(needle, starts[event]) if event < len(starts) else -1
         return events
+
+
+def _within_word(text: str, at: int) -> bool:
+    """Whether a place has a letter or digit on either side."""
+    return text[max(0, at - 1) : at].isalnum() and text[at : at + 1].isalnum()
 
 
 def _running(count: Callable[[str], int], text: str) -> list[int]:

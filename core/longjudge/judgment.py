@@ -26,6 +26,7 @@ from longjudge.rubric import Skip
 from longjudge.settings import Settings
 from longjudge.states import GapReason
 from longjudge.store import PastJudgment, StoreWriteError, learn_tokens, real_path, token_factor
+from longjudge.turns import Turns
 from longjudge.updates import JudgmentEnded, ignore_updates
 
 if TYPE_CHECKING:
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
 
 LEARN_SECONDS = 1.0
 """How long a judgment that is over may wait for the store to take what it learned about tokens."""
-
-SLICE = 50
-"""Chunks settled from the store before the loop gets a turn."""
 
 
 class Judgment:
@@ -217,10 +215,11 @@ class Judgment:
 
     async def _settle_kept(self) -> None:
         """Compute the keys and settle every chunk that is not to be asked."""
+        turns = Turns()
         maker = KeyMaker(self.judge, self.rubric, redactor=self.settings.redactor)
         for key in maker.keys(self.plan):
             self._keys.append(key)
-            await _breathe(len(self._keys))
+            await turns.give()
         named = self._named_keys()
         anew = named if self._fresh else frozenset[str]()
         kept = await self._store.kept([key for key in self._keys if key not in anew])
@@ -228,11 +227,13 @@ class Judgment:
             if self.board.ended(position):
                 continue
             if key in kept:
+                if kept[key].verdict.flagged:
+                    await self._asking.bring_near(position)
                 self.board.judged(position, kept[key], from_cache=True)
             elif key not in named:
                 self._stayed.add(position)
                 self.board.stays(position, self._earlier.get(position))
-            await _breathe(position)
+            await turns.give()
 
     def _named_keys(self) -> frozenset[str]:
         """The keys of the chunks that this run is about."""
@@ -242,13 +243,13 @@ class Judgment:
 
     async def _end_the_rest(self) -> None:
         """What has not ended was asked and cut off, or was never asked."""
-        cause = self._asking.stop_cause
+        cause, turns = self._asking.stop_cause, Turns()
         for position, record in enumerate(self.board.chunks):
             if not record.state.ended:
                 asked = record.attempts and cause is not None
                 reason = cause.value if cause and asked else GapReason.SKIPPED
                 self.board.gap(position, reason)
-                await _breathe(position)
+                await turns.give()
 
     def _measured(self) -> Estimator:
         if self._estimator is None:
@@ -343,9 +344,3 @@ class Judgment:
         if finding.event is None:
             return self.plan.digest(finding.part - 1).hex()
         return self.session.index.digest(finding.event).hex()
-
-
-async def _breathe(position: int) -> None:
-    """Give the loop a turn now and then in a long stretch of settling."""
-    if position % SLICE == SLICE - 1:
-        await asyncio.sleep(0)

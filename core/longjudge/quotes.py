@@ -19,6 +19,9 @@ MOST_FOLDS = 20_000
 TELLING_CHARS = 8
 """A quote with fewer characters that are not blank would be found in any event."""
 
+SHORT_CHARS = 4
+"""From here on to `TELLING_CHARS`, it tells its event where only one has it, as whole words."""
+
 MOST_PARTS = 20
 """A quote shortened in more places is none."""
 
@@ -110,6 +113,13 @@ class Quote:
         """
         forms = [each for each in self.needles if count_marks(each) >= TELLING_CHARS]
         return (*forms, max(self.parts, key=len)) if self.parts else tuple(forms)
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """The forms that tell an event only where no other has them."""
+        return tuple(
+            each for each in self.needles if SHORT_CHARS <= count_marks(each) < TELLING_CHARS
+        )
 
 
 @lru_cache(maxsize=256)

@@ -55,6 +55,13 @@ class ResultFinding:
         """Where the quote stands in the event's text."""
         return None if self.start is None or self.end is None else (self.start, self.end)
 
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form; shallow, since a result may hold a hundred thousand findings."""
+        return {name: getattr(self, name) for name in _FINDING_FIELDS}
+
+
+_FINDING_FIELDS = tuple(item.name for item in dataclass_fields(ResultFinding))
+
 
 @dataclass(frozen=True, slots=True)
 class ResultPart:
@@ -152,7 +159,7 @@ class Result:
         del fields["error"]
         fields["status"] = self.status.value
         fields["score_range"] = list(self.score_range)
-        fields["findings"] = [asdict(finding) for finding in self.findings]
+        fields["findings"] = [finding.to_dict() for finding in self.findings]
         fields["criteria"] = {name: asdict(score) for name, score in self.criteria.items()}
         fields["parts"] = [part.to_dict() for part in self.parts]
         fields["price"] = asdict(self.price) if self.price else None

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -412,6 +413,26 @@ def test_a_judgment_that_an_older_version_recorded_is_shown(store_file: Path) ->
     assert "complete" in longjudge("results").out
     assert "score 1.000" in longjudge("results", "j_1").out
     assert "# events" in longjudge("results", "j_1", "--format", "md").out
+
+
+@pytest.mark.parametrize("format", ["text", "md", "json"])
+def test_what_is_no_text_in_the_store_is_passed_over(store_file: Path, format: str) -> None:
+    gaps = GapReply(1, "why", "reply"), GapReply(2, "but", "why")
+    record(store_file, past("j_damaged"), replace(past("j_whole"), gaps=gaps))
+    mark(store_file, ("aa", "broken_promise", Mark.RIGHT))
+    with closing(sqlite3.connect(store_file)) as store, store:
+        store.execute("UPDATE judgments SET path = x'ff' WHERE id = 'j_damaged'")
+        store.execute("UPDATE gap_replies SET reply = x'ff' WHERE part = 1")
+        store.execute("UPDATE marks SET digest = x'ff'")
+    listed = longjudge("results", "--format", format)
+    assert (listed.code, listed.err) == (0, "")
+    assert "j_whole" in listed.out
+    assert "j_damaged" not in listed.out
+    shown = longjudge("results", "j_whole", "--format", format)
+    assert (shown.code, shown.err) == (0, "")
+    assert "but" in shown.out
+    gone = longjudge("results", "j_damaged")
+    assert (gone.code, gone.out) == (2, "")
 
 
 def test_a_judgment_of_an_unknown_shape_hides_no_other(store_file: Path) -> None:

@@ -173,11 +173,12 @@ async def test_reading_creates_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_row_that_does_not_read_is_not_believed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["verdict = '{\"criteria\": [1'", "raw_reply = x'ff'"])
+async def test_a_row_that_does_not_read_is_not_believed(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "s.sqlite"
     store = await Store.open(path)
     await store.keep("k1", KEPT, BY)
-    await store._connection.execute("UPDATE verdicts SET verdict = '{\"criteria\": [1'")
+    await store._connection.execute(f"UPDATE verdicts SET {damage}")
     assert await store.kept(["k1"]) == {}
     await store.aclose()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import time
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longjudge.evidence import QuotedChunk, QuotedText, find_quote
+from longjudge.evidence import Place, QuotedChunk, QuotedText, find_quote
 from longjudge.quotes import fold
 from longjudge.redaction import redact
 
@@ -214,7 +215,13 @@ TEXTS = ("one: rm -rf build", "two: ok", None, "four: git push --force", "five: 
         (None, "push … --force", (4, 10, 22)),
         (3, "rm -rf build", (1, 5, 17)),
         (2, "ok", (2, 5, 7)),
-        (1, "two: ok", None),
+        (1, "two: ok", (2, 0, 7)),
+        (1, "Two:\nOK", (2, 0, 7)),
+        (1, "push", None),
+        (2, "build", (1, 12, 17)),
+        (2, "buil", None),
+        (2, "rm -rf", (1, 5, 11)),
+        (1, "ok", None),
         (4, "never said so", None),
         (1, "[[aabbccddeeff event 2]]\nok", None),
         (1, "[[aabbccddeeff event 4]] git push --force", (4, 6, 22)),
@@ -225,6 +232,18 @@ def test_a_quote_is_found_in_the_named_event_else_in_the_nearest(
 ) -> None:
     found = chunk(*TEXTS).find(named, quote)
     assert (found and (found.event, found.start, found.end)) == place
+
+
+def test_many_shortened_quotes_are_looked_for_in_bounded_time_and_hide_no_other() -> None:
+    texts = ["aaaaaaaaa bbb " * 8 for _ in range(300)]
+    within = chunk(*texts, "the very last one", "word and sword", "words")
+    dots = " … ".join(["aaa"] * 18 + ["aaaaaaaaa"])
+    began = time.process_time()
+    for number in range(200):
+        assert within.find(1, f"{dots} … {number:03}") is None
+    assert time.process_time() - began < 4
+    assert within.find(1, "very LAST one") == Place(301, 4, 17)
+    assert within.find(1, "word") == Place(302, 0, 4)
 
 
 def test_nothing_is_found_across_two_events() -> None:

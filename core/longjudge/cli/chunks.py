@@ -106,7 +106,9 @@ def _chunk(preview: Preview, position: int) -> dict[str, object]:
 def _print(session: Session, preview: Preview, redacted: Mapping[str, int] | None) -> None:
     name = session.name if redacted is None else redacted_text(session.name)
     words = f"{summary(preview.totals)}{preview.observed_words()}"
-    click.echo(f"{clean_line(name)}: {words}{secrets_in_words(redacted)}")
+    if preview.totals.to_ask:
+        words += secrets_in_words(redacted)
+    click.echo(f"{clean_line(name)}: {words}")
     for position, key in enumerate(preview.keys):
         chunk = preview.plan[position]
         tokens = preview.estimator.chunk(preview.plan, position)

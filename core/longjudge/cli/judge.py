@@ -257,7 +257,7 @@ async def _judge_paths(
     try:
         if store.write_error:
             tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
-        note = ModelNote(judging)
+        note = ModelNote(judging, asks=True)
         run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget, note)
 
         def show(result: Result) -> None:

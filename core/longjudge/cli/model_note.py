@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class ModelNote:
-    """That a model is deprecated, retired or unknown; the run goes on all the same."""
+    """That a model is deprecated, retired or unknown; a run (`asks`) goes on all the same."""
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, judging: Judging, *, asks: bool = False) -> None:
         self._model = judging.choice().model
         self._config = judging.config
+        self._asks = asks
         self._looked = False
 
     async def say(self, to_ask: int) -> None:
@@ -28,4 +29,4 @@ class ModelNote:
         # The price table is loaded for it where nothing else has loaded it yet.
         notice = await asyncio.to_thread(notice_about, self._model, self._config)
         if notice is not None:
-            tell(f"longjudge: {notice.text}; asking anyway")
+            tell(f"longjudge: {notice.text}{'; asking anyway' if self._asks else ''}")

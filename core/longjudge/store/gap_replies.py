@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 DELETE: Final = "DELETE FROM gap_replies WHERE judgment = ?"
 INSERT: Final = "INSERT INTO gap_replies (judgment, part, problem, reply) VALUES (?,?,?,?)"
 
+# A store is only a file: what is no text was not written here.
+_READ = """
+    SELECT part, problem, reply FROM gap_replies WHERE judgment = ?
+    AND typeof(part) = 'integer' AND typeof(problem) = 'text' AND typeof(reply) = 'text'
+"""
 _LAST = """
     SELECT id, created FROM judgments
     WHERE real_path = ? AND session_id = ? AND model = ? AND rubric_version = ?
@@ -101,9 +106,7 @@ async def read_gap_replies(store: StoreFile, judgment: str) -> list[GapReply]:
     Raises:
         StoreError: the store cannot be read.
     """
-    rows = await store.read(
-        "SELECT part, problem, reply FROM gap_replies WHERE judgment = ? ORDER BY part", (judgment,)
-    )
+    rows = await store.read(f"{_READ} ORDER BY part", (judgment,))
     return [GapReply(*row) for row in rows]
 
 
@@ -121,10 +124,7 @@ async def last_gap(store: StoreFile, asked: Asked, stretch: Stretch) -> LastGap 
     part = await _part(store, judgment, stretch.part)
     if part is None or part.reason is None or not part.is_at(stretch):
         return None
-    rows = await store.read(
-        "SELECT part, problem, reply FROM gap_replies WHERE judgment = ? AND part = ?",
-        (judgment, stretch.part),
-    )
+    rows = await store.read(f"{_READ} AND part = ?", (judgment, stretch.part))
     return LastGap(part.reason, GapReply(*rows[0]), created) if rows else None
 
 

@@ -101,6 +101,9 @@ def to_row(judgment: PastJudgment) -> tuple[str | int | float, ...]:
 def from_row(row: sqlite3.Row) -> PastJudgment | None:
     """What a row of `select` holds; None where it does not read."""
     id, path, real_path, session_id, rubric, version, model, status, created, result, digests = row
+    texts = (id, path, real_path, session_id, rubric, version, model, status)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(created, float):
+        return None
     try:
         return PastJudgment(
             id=id,

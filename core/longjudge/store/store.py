@@ -86,6 +86,8 @@ class Store(StoreFile):
             )
             for key, verdict, raw_reply, disagrees in rows:
                 # A row that does not read is asked again rather than believed.
+                if not isinstance(raw_reply, str):
+                    continue
                 with contextlib.suppress(ValueError):
                     found[key] = KeptVerdict(Verdict.from_json(verdict), raw_reply, bool(disagrees))
         return found
@@ -215,7 +217,7 @@ class Store(StoreFile):
         """All marks, by the digest of what they are about and the criterion."""
         marks: dict[tuple[bytes, str], Mark] = {}
         for digest, criterion, mark in await self.read("SELECT digest, criterion, mark FROM marks"):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, TypeError):
                 marks[bytes.fromhex(digest), criterion] = Mark(mark)
         return marks
 

@@ -1,0 +1,25 @@
+"""What is kept of an answer: its verdict, the reply itself, whether the offline rules disagree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.judges.reply import BadReply, bounded_reply, read_reply
+from longjudge.judges.rules import has_problems
+from longjudge.store import KeptVerdict
+
+if TYPE_CHECKING:
+    from longjudge.judges.base import Answer, Judge, Question
+
+
+def understand(judge: Judge, question: Question, answer: Answer) -> KeptVerdict | BadReply:
+    """Read an answer as what it says about the question's chunk."""
+    verdict = read_reply(answer, question.rubric)
+    if isinstance(verdict, BadReply):
+        return verdict
+    disagrees = (
+        judge.judges_meaning
+        and not verdict.flagged
+        and has_problems(question.events, question.rubric.criterion_ids)
+    )
+    return KeptVerdict(verdict, bounded_reply(answer.text), disagrees)

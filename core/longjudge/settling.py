@@ -1,0 +1,75 @@
+"""Settles chunks whose verdict has come: committed first, then shown, and those equal to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.turns import Turns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.board import Board
+    from longjudge.equals import Equals
+    from longjudge.keeping import Keeper
+    from longjudge.prices import Usage
+    from longjudge.sharing import Sharing
+    from longjudge.store import KeptVerdict
+
+
+class Settling:
+    """Takes verdicts by position; with `fresh` what the store holds is replaced by them.
+
+    A position is in `under_way` while its verdict is on its way into the store.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        keys: Sequence[str],
+        keeper: Keeper,
+        sharing: Sharing,
+        equals: Equals,
+        *,
+        fresh: bool,
+    ) -> None:
+        self.under_way: set[int] = set()
+        self._board = board
+        self._keys = keys
+        self._keeper = keeper
+        self._sharing = sharing
+        self._equals = equals
+        self._fresh = fresh
+
+    async def settle(
+        self,
+        position: int,
+        kept: KeptVerdict,
+        usage: Usage,
+        cost: float | None,
+        *,
+        from_cache: bool,
+    ) -> None:
+        """Commit a verdict, then show it, on the chunk and on those equal to it."""
+        stored = False
+        self.under_way.add(position)
+        try:
+            stored = await self._keeper.keep(
+                self._keys[position],
+                kept,
+                self._board.plan.digest(position),
+                usage,
+                cost,
+                replace=self._fresh or not from_cache,
+            )
+        finally:
+            self.under_way.discard(position)
+            # Also where the caller was cancelled: the verdict is paid for, and on its way.
+            self._sharing.land(position, kept)
+        if not self._board.ended(position):
+            self._board.judged(position, kept, from_cache=from_cache, stored=stored)
+        turns = Turns()
+        for follower in self._equals.release(position):
+            await turns.give()
+            if not self._board.ended(follower):
+                self._board.judged(follower, kept, from_cache=True, stored=stored)
