@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
 
+from longjudge.disputes import rules_say
 from longjudge.judges.offline import OfflineJudge
+from longjudge_tui.bench import records
 
 DEED = "git push --force origin topic-1"
 
@@ -45,6 +48,13 @@ async def test_a_disagreement_is_marked_counted_and_explained(
 ):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")
+    readers = []
+
+    def say(*arguments, **options):
+        readers.append(threading.current_thread())
+        return rules_say(*arguments, **options)
+
+    monkeypatch.setattr(records, "rules_say", say)
     path = write_session("a.jsonl", 9, flagged=(1, 4, 7))
     async with open_desk(path, judge=Trusting("topic-7"), size=size) as desk:
         await desk.until(lambda: desk.rows("chunks"))
@@ -55,8 +65,11 @@ async def test_a_disagreement_is_marked_counted_and_explained(
         assert len(disputed) == desk.bench.run.result.disagreements == 2
         assert all("rules disagree" in row for row in disputed)
         assert desk.text.count("✓ clean ≠") == 2
-        await desk.sees("1 finding, ≠ 2 disagreements")
         await desk.sees("≠ rules disagree in 2 parts")
+        live = next(row for row in desk.lines if "1 finding, ≠ 2" in row)
+        # What is known of the quotes, and what the run has cost, are not what has no room.
+        assert "quotes 1/1 verified" in live
+        assert not colour or "5 calls" in live
 
         first = desk.bench.outlook.plan.part_of(1) - 1
         desk.app.screen.chunks.move_to(first)
@@ -67,6 +80,8 @@ async def test_a_disagreement_is_marked_counted_and_explained(
         assert desk.highlighted()
         assert "right g" not in desk.text, "there is no mark on what the model has not found"
         assert len(desk.rows("findings")) == 1, "it is no finding"
+    assert readers
+    assert threading.main_thread() not in readers, "the rules take longer than a frame"
 
 
 async def test_the_filter_of_findings_leads_through_the_disagreements(
@@ -79,6 +94,7 @@ async def test_the_filter_of_findings_leads_through_the_disagreements(
         await desk.press("r")
         await desk.until(lambda: ended(desk))
         await desk.sees("f shows what the rules say")
+        await desk.sees("f: rules disagree 2")
         await desk.press("f")
         await desk.until(lambda: len(desk.rows("findings")) == 2)
         assert all("≠" in row and "rules: " in row for row in desk.rows("findings"))

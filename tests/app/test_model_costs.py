@@ -165,4 +165,4 @@ async def test_a_price_that_nobody_knows_is_called_unknown(open_desk, write_sess
     monkeypatch.setenv("JUDGE_MODEL", "nobody-1")
     async with open_desk(write_session("a.jsonl", 6), size=(80, 24)) as desk:
         await offered(desk)
-        assert re.search(r" nobody-1 +price unknown  JUDGE_MODEL", drawn(desk)[1])
+        assert re.search(r" nobody-1 +price unknown  ! unknown model · JUDGE_MODEL", drawn(desk)[1])

@@ -139,6 +139,7 @@ def plan_variants(
         seen = [
             f"{name} · {about} tokens {band} {words} · {kept} · {about_cost}",
             f"{name} · {between} tokens {words} · {kept} · {cost_between}",
+            f"{name} · {between} {words} · {kept} · {cost_between}",
         ]
     return [
         *seen,

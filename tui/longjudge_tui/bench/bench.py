@@ -16,6 +16,7 @@ from longjudge.judges.make import credential_fault, make_judge, notice_about
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
 from longjudge_tui.bench.costs import ModelCosts
+from longjudge_tui.bench.disputes import DisputeReader
 from longjudge_tui.bench.opening import Opening
 from longjudge_tui.bench.secrets import SecretCounts
 from longjudge_tui.bench.stock import Stock
@@ -99,6 +100,7 @@ class Bench(Trials):
             notice=lambda words: self.notices.append(words),
         )
         self.secrets = SecretCounts()
+        self._disputes = DisputeReader()
         self._asked_for_key: Judge | None = None
         self._missing_key = ""
         self._noticed: Judge | None = None
@@ -213,14 +215,15 @@ class Bench(Trials):
     @property
     def observed(self) -> ObservedFactor | None:
         """What was seen of the model's tokens in sessions of this format; None where nothing."""
-        if self.session is None or not self.judge.judges_meaning:
-            return None
-        return self._stock.factors.get((self.judge.model, self.session.format))
+        return self.observed_of(self.tuning.model_name)
 
-    @property
-    def secrets_words(self) -> str:
-        """How many secrets a run would replace, as far as they are counted."""
-        return self.secrets.words
+    def observed_of(self, name: str) -> ObservedFactor | None:
+        """The same of a model, or of a profile's."""
+        if self.session is None:
+            return None
+        profile = self.config.profiles.get(name)
+        model = profile.model if profile is not None else name
+        return self._stock.factors.get((model, self.session.format))
 
     def _count_no_more(self) -> None:
         self.secrets.end()
@@ -286,8 +289,11 @@ class Bench(Trials):
 
     def _measure(self, session: Session) -> Estimator:
         estimator = Estimator.of(session, self.rubric, self.judge.model, self.judge.price)
-        # The price table is imported here, in the thread, and not by the first frame.
+        # The price table, and what the SDK says of models, is read here in the thread and not by
+        # the first frame.
         estimator.cost(1)
+        if self.judge.judges_meaning:
+            notice_about(self.tuning.model_name, self.config)
         return estimator
 
     def _use(self, opened: Opened) -> None:
@@ -351,10 +357,15 @@ class Bench(Trials):
             self.generation += 1
             self._begin_preview()
 
+    def follow_disputes(self) -> None:
+        """Have it found out why chunks disagree, where that is not known yet."""
+        self._disputes.follow(self.records)
+
     def raise_failure(self) -> None:
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
         self._stock.raise_failure()
         self.secrets.raise_failure()
+        self._disputes.raise_failure()
         if self.texts is not None:
             self.texts.raise_failure()
         for task in (self._run_task, self._opening.task):
@@ -382,7 +393,7 @@ class Bench(Trials):
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=CUT_SECONDS)
-        await self.secrets.aclose()
+        await asyncio.gather(self.secrets.aclose(), self._disputes.aclose())
         self._let_go()
         await self._stock.aclose()
         await self.tuning.aclose()

@@ -95,6 +95,8 @@ def live_line(bench: Bench) -> list[str]:
     words = _figures(figures)
     quotes = quotes_words(figures.verified, figures.findings)
     whole = [f"{words[0]}, {quotes}" if quotes else words[0], *words[1:]]
+    found = _found(figures.findings, figures.disagreements, brief=True)
+    brief = [f"{found}, {quotes}" if quotes else found, *words[1:]]
     time = clock(figures.seconds)
     if run.result is None:
         time += " elapsed"
@@ -102,11 +104,13 @@ def live_line(bench: Bench) -> list[str]:
     return [
         " · ".join([label, *whole, time + left]),
         " · ".join([*whole, time + left]),
+        " · ".join([*brief, time + left]),
         " · ".join([*whole[:4], time + left]),
-        " · ".join([*whole[:3], time]),
-        " · ".join([*words[:4], time + left]),
-        " · ".join([*words[:4], time]),
-        " · ".join(words[:3]),
+        " · ".join([*brief[:3], time]),
+        # What runs shows the time first; what has ended, how much of it stands on evidence.
+        *([" · ".join(brief[:3])] if run.result is not None else []),
+        *(" · ".join([found, *words[1:4], each]) for each in (time + left, time)),
+        " · ".join([found, *words[1:3]]),
     ]
 
 
@@ -132,34 +136,38 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
             f"{word}: {another} · {plan}",
             f"{word}: {another} · {to_ask}",
         ]
-    plan = _known(totals, preview, run if totals.to_ask else f"{command('run').shown} asks nothing")
-    if notice is not None and totals.to_ask:
-        secrets = bench.secrets_words
-        whole = f"{plan} · {secrets}" if secrets else plan
+    if not totals.to_ask:
+        plan = _known(totals, preview, f"{command('run').shown} asks nothing")
+        return [f"{label} · {plan}", plan]
+    secrets, *shorter = bench.secrets.forms
+    whole = _known(totals, preview, secrets, run)
+    # How many secrets there are has its place before everything that stands elsewhere too.
+    plans = [_known(totals, preview, words, run) for words in shorter]
+    shortest = shorter[-1] if shorter else secrets
+    plans += [_known(totals, preview, shortest, *then, brief=True) for then in ((run,), ())]
+    if notice is not None:
         return [
             f"! {line(notice.text, 200)} · {whole}",
             f"! {label}: {line(notice.short, 120)} · {whole}",
             f"! {label}: {notice.word} · {whole}",
-            f"! {label}: {notice.word} · {plan}",
-            f"! {notice.word} model · {plan}",
+            *(f"! {label}: {notice.word} · {plan}" for plan in plans),
+            *(f"! {notice.word} model · {plan}" for plan in plans),
         ]
-    if totals.to_ask and (secrets := bench.secrets_words):
-        whole = _known(totals, preview, secrets, run)
-        return [f"{label} · {whole}", whole, plan]
-    return [f"{label} · {plan}", plan]
+    return [f"{label} · {whole}", whole, *plans]
 
 
-def _known(totals: Totals, preview: Preview | None, *then: str) -> str:
-    equal = f" ({totals.equal} equal to another)" if totals.equal else ""
+def _known(totals: Totals, preview: Preview | None, *then: str, brief: bool = False) -> str:
+    said = list(filter(None, then))
+    equal = f" ({totals.equal} equal to another)" if totals.equal and not brief else ""
     if not totals.kept:
         plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask{equal}"
-        return " · ".join(["not judged yet", plan, *then])
+        return " · ".join(["not judged yet", plan, *said])
     kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
-        found = _found(len(preview.findings()), preview.disagreements)
+        found = _found(preview.counts()[0], preview.disagreements, brief=brief)
     to_ask = [f"{totals.to_ask} to ask"] if totals.to_ask else []
-    return " · ".join([kept, found, *to_ask, *then])
+    return " · ".join([kept, found, *to_ask, *said])
 
 
 def _another_model() -> str:
@@ -184,9 +192,10 @@ def in_the_library(error: LongjudgeError) -> str:
     return words
 
 
-def _found(findings: int, disagreements: int) -> str:
+def _found(findings: int, disagreements: int, *, brief: bool = False) -> str:
     """How much there is to look at."""
-    disputed = f", {DISPUTED} {plural(disagreements, 'disagreement')}" if disagreements else ""
+    disputes = f"{disagreements:,}" if brief else plural(disagreements, "disagreement")
+    disputed = f", {DISPUTED} {disputes}" if disagreements else ""
     return plural(findings, "finding") + disputed
 
 

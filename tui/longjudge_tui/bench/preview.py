@@ -12,7 +12,7 @@ from longjudge.prompt import sent_event
 from longjudge.text import clean_line
 from longjudge.updates import ignore_updates
 from longjudge_tui.bench.records import Records
-from longjudge_tui.bench.texts import SLOW_CHARS
+from longjudge_tui.bench.texts import SLOW_TO_REDACT_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -65,20 +65,19 @@ class Preview(Records):
         self.done = True
 
     async def _place(self, position: int, kept: KeptVerdict) -> None:
-        searched = kept.verdict.flagged or kept.disagrees
-        if searched:
+        if kept.verdict.flagged:
             await self._bring_near(position)
         self._board.judged(position, kept, from_cache=True)
         self._changed(position)
-        if searched:
-            # Its quotes were searched for, or the rules have read it.
+        if kept.verdict.flagged:
+            # Its quotes were searched for.
             await asyncio.sleep(0)
 
     async def _bring_near(self, position: int) -> None:
         """Read a huge event in a thread, so that looking for its quotes does not read it here."""
         chunk = self._board.plan[position]
         for event in range(chunk.first, chunk.last + 1):
-            if self._session.index.chars[event] >= SLOW_CHARS:
+            if self._session.index.chars[event] >= SLOW_TO_REDACT_CHARS:
                 with contextlib.suppress(SessionError):
                     await asyncio.to_thread(sent_event, self._session, event, redact=self._redact)
 

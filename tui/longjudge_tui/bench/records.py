@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ class Records:
         self._dirty: set[int] = set()
         self._findings: dict[int, tuple[ResultFinding, ...]] = {}
         self._disputes: dict[int, tuple[RuleFinding, ...]] = {}
+        self._unread: dict[int, None] = {}
         self._counted = 0, (0, 0)
         self.changes = 0
 
@@ -109,8 +111,32 @@ class Records:
                 continue
             if found := earlier._findings.get(position):
                 self._findings[position] = found
-            if position in earlier._disputes:
+            if position in earlier._disputes and position not in earlier._unread:
                 self._disputes[position] = earlier._disputes[position]
+            self.changes += 1
+
+    @property
+    def unread(self) -> bool:
+        """Whether chunks have turned out to disagree of which no one has read yet why."""
+        return bool(self._unread)
+
+    async def read_dispute(self) -> None:
+        """Find out what the rules say of the first of them, in a thread.
+
+        They look at a chunk several times over, which no frame can wait for.
+        """
+        board, position = self._board, next(iter(self._unread))
+        kept = board.chunks[position].kept
+        found: tuple[RuleFinding, ...] = ()
+        if kept is not None:
+            chunk, criteria = board.plan[position], kept.verdict.criteria
+            found = await asyncio.to_thread(
+                rules_say, board.session, chunk, criteria, redacted=board.redacted
+            )
+        if position in self._unread:
+            del self._unread[position]
+            self._disputes[position] = found
+            self._dirty.add(position)
             self.changes += 1
 
     def _changed(self, position: int) -> None:
@@ -125,10 +151,10 @@ class Records:
         if record.kept is None or not record.disagrees:
             if record.state.ended:
                 self._disputes.pop(position, None)
+                self._unread.pop(position, None)
         elif position not in self._disputes:
-            board, criteria = self._board, record.kept.verdict.criteria
-            self._disputes[position] = rules_say(
-                board.session, board.plan[position], criteria, redacted=board.redacted
-            )
+            # That there is one is known; what it is takes reading the chunk.
+            self._disputes[position] = ()
+            self._unread[position] = None
         if (self._findings.get(position), self._disputes.get(position)) != before:
             self.changes += 1

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import SessionError
 from longjudge.replaced import ReplacedSecrets, secrets_words
+from longjudge_tui.wording import plural
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from longjudge.sessions import Session
     from longjudge_tui.bench.outlook import Outlook
@@ -26,9 +27,12 @@ WORK_SECONDS, REST_SECONDS = 0.004, 0.006
 
 CUT_SECONDS = 1.0
 
+MOST_KINDS = 2
+"""How many kinds are named where there is no room for all."""
+
 
 class SecretCounts:
-    """Counts for one plan at a time; each event of a session is looked through once.
+    """Counts one thing at a time; each event of a session is looked through once.
 
     `words` is what there is to say, in a few words.
     """
@@ -41,25 +45,47 @@ class SecretCounts:
         self._task: asyncio.Task[None] | None = None
 
     @property
+    def forms(self) -> list[str]:
+        """`words`, then shorter ones where there are any."""
+        counts = self.counts
+        if not self.words or not counts:
+            return [self.words]
+        total = f"{plural(sum(counts.values()), 'secret')} replaced"
+        shorter = [total]
+        if len(counts) > MOST_KINDS:
+            most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:MOST_KINDS]
+            named = ", ".join(f"{count:,} {kind}" for kind, count in most)
+            rest = plural(len(counts) - MOST_KINDS, "more kind")
+            shorter.insert(0, f"{total} ({named}, {rest})")
+        return [self.words, *shorter]
+
+    @property
     def counting(self) -> bool:
         """Whether a count is on its way."""
         return self._task is not None and not self._task.done()
 
     def begin(self, session: Session, outlook: Outlook, kept: Container[str]) -> None:
         """Count what a run of a plan would replace, once the plan has stood for a moment."""
+        if self._about is None or self._about[0] is not session:
+            self._about = session, ReplacedSecrets(session)
+        secrets = self._about[1]
+        self.begin_with(
+            lambda stopped: secrets.count(outlook.plan, outlook.to_ask(kept), stopped),
+            redact=outlook.redact,
+        )
+
+    def begin_with(
+        self, count: Callable[[Callable[[], bool]], Counter[str] | None], *, redact: bool
+    ) -> None:
+        """Let `count` count in a thread until what it is given says that it is to stop."""
         self.end()
         self.counts = None
-        if not outlook.redact:
+        if not redact:
             self.words = "not redacted"
             return
         self.words = "counting secrets…"
         self._stopped = threading.Event()
-        if self._about is None or self._about[0] is not session:
-            self._about = session, ReplacedSecrets(session)
-        secrets = self._about[1]
-        self._task = asyncio.create_task(
-            self._count(secrets, outlook, kept, self._stopped, self._task)
-        )
+        self._task = asyncio.create_task(self._count(count, self._stopped, self._task))
 
     def end(self) -> None:
         """Count no more; what was found of each event stays known."""
@@ -84,27 +110,23 @@ class SecretCounts:
 
     async def _count(
         self,
-        secrets: ReplacedSecrets,
-        outlook: Outlook,
-        kept: Container[str],
+        count: Callable[[Callable[[], bool]], Counter[str] | None],
         stopped: threading.Event,
         before: asyncio.Task[None] | None,
     ) -> None:
-        if before is not None and not before.done():
+        if before is not None:
             # Two threads must not look through one session.
             await asyncio.wait({before})
+            if not before.cancelled():
+                before.result()
         if not stopped.is_set():
             await asyncio.sleep(STANDING_SECONDS)
         if stopped.is_set():
             return
-
-        def count() -> Counter[str] | None:
-            return secrets.count(outlook.plan, outlook.to_ask(kept), _Rest(stopped))
-
         counts: Counter[str] | None = None
         # A file that has changed is said to have where it is opened or judged.
         with contextlib.suppress(SessionError):
-            counts = await asyncio.to_thread(count)
+            counts = await asyncio.to_thread(count, _Rest(stopped))
         if not stopped.is_set():
             self.counts = counts
             self.words = "secrets not counted" if counts is None else secrets_words(counts)

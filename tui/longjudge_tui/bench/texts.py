@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SLOW_CHARS = 1_000_000
 """A text from here on takes longer to read again than a frame may."""
 
+SLOW_TO_REDACT_CHARS = 200_000
+"""Looking for the secrets in one from here on does; the session holds the last such text."""
+
 
 class Texts:
     """Hands texts out; a slow one once it is in. `raw` has the records behind the events.
@@ -49,14 +52,22 @@ class Texts:
         return None if sent is None else sent.original
 
     def sent(self, event: int) -> Redacted | None:
-        """A text with what a judge reads of it; None where it is being read, as `get` says.
+        """A text with what a judge reads of it; None until it is `sent_at_hand`, as for `get`.
 
         Raises:
             SessionError: the file no longer holds it.
         """
-        if self.is_slow(event):
+        if self._is_slow_to_redact(event):
             return self._slow.get(event)
         return sent_event(self.session, event, redact=self.redact)
+
+    def sent_at_hand(self, event: int) -> bool:
+        """Whether what a judge reads of a text can be had at once."""
+        return not self._is_slow_to_redact(event) or self._slow.at_hand(event)
+
+    def _is_slow_to_redact(self, event: int) -> bool:
+        long = self.session.index.chars[event] >= SLOW_TO_REDACT_CHARS
+        return self.is_slow(event) or (self.redact and long)
 
     def raise_failure(self) -> None:
         """Raise what a task of this object died of."""

@@ -16,7 +16,7 @@ from longjudge.errors import (
 )
 from longjudge.text import clean_line
 from longjudge_tui.library.counting import facts_of
-from longjudge_tui.library.together import Together
+from longjudge_tui.library.together import Either, Together
 from longjudge_tui.wording import fault
 
 if TYPE_CHECKING:
@@ -97,17 +97,6 @@ class _Batch:
     terms: Terms
     together: Together
     left: dict[SessionFile, None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Either:
-    """What is in one of two containers."""
-
-    one: Container[str]
-    other: Container[str]
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.one or key in self.other
 
 
 class Pricing:
@@ -321,7 +310,7 @@ def _price(
             price = Price.of(outlook.totals, applies=True)
             answered = together.answered
             if not answered.isdisjoint(outlook.keys):
-                less = Price.of(outlook.again(_Either(kept, answered)).totals, applies=True)
+                less = Price.of(outlook.again(Either(kept, answered)).totals, applies=True)
                 leans = leans or less.to_ask < price.to_ask
                 price = replace(less, kept=price.kept)
             answered.update(outlook.keys)

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from longjudge.sessions import SessionFile
-    from longjudge_tui.library.shelf import Offer, Shelf
+    from longjudge_tui.library.offers import Offer
+    from longjudge_tui.library.shelf import Shelf
 
 PAINTS_PER_SECOND = 10
 
@@ -195,11 +196,14 @@ class Library(Screen[None]):
         if notice := self.shelf.bench.notice_on_model():
             question += f"\n! {line(notice.text, 200)}"
 
+        secrets = self.shelf.offers.secrets
+
         def answered(yes: bool | None) -> None:
+            secrets.end()
             if yes:
                 self.shelf.judge(offer.files)
 
-        dialog = ConfirmDialog(question, banner(self.shelf.bench))
+        dialog = ConfirmDialog(question, lambda: secrets.words, banner(self.shelf.bench))
         self.app.push_screen(dialog, answered)  # pyright: ignore[reportUnknownMemberType]
 
     @on(LineList.Opened, "#sessions")

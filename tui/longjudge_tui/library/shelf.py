@@ -17,6 +17,7 @@ from longjudge_tui.library.judging import IN_FLIGHT, Queue, Stage, State
 from longjudge_tui.library.last import Last
 from longjudge_tui.library.listing import Listing, size_of
 from longjudge_tui.library.looking_back import judged_otherwise
+from longjudge_tui.library.offers import Offers
 from longjudge_tui.library.pricing import Price, Pricing
 from longjudge_tui.library.results import Results
 from longjudge_tui.library.terms import Terms
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from longjudge.store import Store
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.library.judging import Ended
+    from longjudge_tui.library.offers import Offer
 
 _NO_OTHERS: frozenset[SessionFile] = frozenset()
 
@@ -56,14 +58,6 @@ class Sum:
     priced: int
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Sessions to judge with their price, to be agreed to."""
-
-    files: tuple[SessionFile, ...]
-    price: Price
-
-
 class Shelf:
     """The library's sessions. `notices` holds messages for the screen to show once."""
 
@@ -87,8 +81,7 @@ class Shelf:
         self._find = find
         self._store = store
         self._parts: dict[SessionFile, list[SessionFile]] = {}
-        self._offered: tuple[SessionFile, ...] = ()
-        self._lacking: tuple[SessionFile, object, object] | None = None
+        self.offers = Offers(self.pricing, self._parts, kept)
         self._unread: list[SessionFile] = []
         self._seen: Result | None = None
         self._sum: tuple[object, Sum] | None = None
@@ -141,7 +134,7 @@ class Shelf:
     def follow(self) -> None:
         """Take in what happened since the last time; raise what a task of this object died of."""
         # The bench's tasks are watched from here where the workbench has not been shown yet.
-        for each in (self.counting, self.pricing, self.queue, self.bench):
+        for each in (self.counting, self.pricing, self.queue, self.offers.secrets, self.bench):
             each.raise_failure()
         if self._look_task is not None and self._look_task.done():
             if not self._look_task.cancelled():
@@ -237,45 +230,15 @@ class Shelf:
         elif self.terms.free:
             self.judge(readable)
         else:
-            self._offered, self._lacking = tuple(readable), None
-            self.pricing.estimate(readable, self.terms)
+            self.offers.want(readable, self.terms)
 
     def take_offer(self) -> Offer | None:
         """What was asked for, once everything of it is priced; what costs nothing is judged."""
-        if not self._offered or self._lacks_as_before:
-            return None
-        # Files with many sessions have become several by now.
-        self._offered = tuple(
-            part for file in self._offered for part in self._parts.get(file, [file])
-        )
-        prices = self.pricing.of_all(self._offered, self.terms)
-        if None in prices:
-            if not self.pricing.waiting:
-                # The terms are others now than those of the question.
-                self.pricing.estimate(self._offered, self.terms)
-            last = self._offered[-1 - prices[::-1].index(None)]
-            self._lacking = last, self.pricing.known(last), self.terms.basis
-            return None
-        priced = zip(self._offered, prices, strict=True)
-        fine = [(f, p) for f, p in priced if p and not p.fault and not p.copied]
-        self._offered = ()
-        offer = Offer(tuple(file for file, _ in fine), Price.sum([price for _, price in fine]))
-        if offer.price.to_ask:
+        offer = self.offers.take(self.terms)
+        if offer is None or offer.price.to_ask:
             return offer
         self.judge(offer.files)
         return None
-
-    @property
-    def _lacks_as_before(self) -> bool:
-        """Whether the one that is estimated last still has no price that holds.
-
-        As long as it has not, no frame need look at all the others: there may be very many.
-        """
-        if self._lacking is None or not self.pricing.waiting:
-            return False
-        file, known, basis = self._lacking
-        same = self.pricing.known(file) is known and basis == self.terms.basis
-        return same and file not in self._parts
 
     def judge(self, files: Sequence[SessionFile]) -> None:
         """Judge sessions, one after the other."""
@@ -294,15 +257,14 @@ class Shelf:
             self.bench.cancel()
             return
         dropped = self.pricing.cancel(file)
-        self._offered = tuple(each for each in self._offered if each != file)
-        self._lacking = None
+        self.offers.drop(file)
         if not self.queue.cancel(file) and not dropped:
             self.notices.append("nothing is going on about this session")
 
     def cancel_all(self) -> None:
         """Cancel everything in flight: judgments and estimates."""
         dropped = self.pricing.cancel()
-        self._offered = ()
+        self.offers.drop()
         if self.bench.running:
             self.bench.cancel()
         elif not self.busy and not dropped:
@@ -320,7 +282,8 @@ class Shelf:
         if self._look_task is not None:
             self._look_task.cancel()
             await asyncio.wait({self._look_task}, timeout=1.0)
-        await asyncio.gather(self.queue.aclose(), self.pricing.aclose(), self.counting.aclose())
+        ending = (self.queue, self.pricing, self.counting, self.offers.secrets)
+        await asyncio.gather(*(each.aclose() for each in ending))
 
     def _recall(self) -> None:
         """Say once of a session that was opened what it was judged by, where that is not now's."""

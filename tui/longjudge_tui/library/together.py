@@ -15,7 +15,7 @@ from longjudge.sessions.copies import Copies
 from longjudge.sessions.loader import choose_session, load_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
     from pathlib import Path
 
     from longjudge.sessions import Session, SessionFile
@@ -29,6 +29,17 @@ class Loaded:
 
     session: Session
     leans: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """What is in one of two containers."""
+
+    one: Container[str]
+    other: Container[str]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.one or key in self.other
 
 
 class Together:

@@ -74,16 +74,20 @@ class QuitDialog(ModalScreen[bool]):
 
 
 class ConfirmDialog(ModalScreen[bool]):
-    """Asks before something is paid for; what is asked is safe text."""
+    """Asks before something is paid for; what is asked is safe text.
+
+    `beside` is what more there is to know, and may come in later.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("enter,y", "agree", "Yes"),
         ("escape,n", "decline", "No"),
     ]
 
-    def __init__(self, question: str, banner: str) -> None:
+    def __init__(self, question: str, beside: Callable[[], str], banner: str) -> None:
         super().__init__()
         self._question = question
+        self._beside = beside
         self._banner = banner
 
     def compose(self) -> ComposeResult:
@@ -91,9 +95,17 @@ class ConfirmDialog(ModalScreen[bool]):
         with Vertical(classes="dialog"):
             yield Static(Content("Judge at this price?"), classes="title")
             yield Static(Content(self._question))
+            yield Static(Content(self._beside()), id="beside")
             yield Static(Content("[ yes   enter or y ]"), id="yes", classes="button")
             yield Static(Content("[ no   esc or n ]"), id="no", classes="button")
             yield Static(Content(self._banner), classes="banner")
+
+    def on_mount(self) -> None:
+        """Show what comes in."""
+        self.set_interval(1 / CHECKS_PER_SECOND, self._look)
+
+    def _look(self) -> None:
+        self.query_one("#beside", Static).update(Content(self._beside()))
 
     def on_click(self, event: events.Click) -> None:
         """Answer with the mouse."""

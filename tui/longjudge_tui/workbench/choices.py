@@ -13,12 +13,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from longjudge.errors import LongjudgeError
+from longjudge.judges.make import notice_about
 from longjudge.prices import OFFLINE_MODEL, price_of, priced_models
 from longjudge.settings import DEFAULT_MODEL
 from longjudge.tokens import model_factor
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import fit, line, price_range
+from longjudge_tui.wording import fit, line, price_range, seen_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from longjudge.config import Configuration
+    from longjudge.factors import ObservedFactor
     from longjudge.rubric import KnownRubrics, Rubric
     from longjudge_tui.bench.costs import ModelCosts
 
@@ -246,9 +248,18 @@ def model_choices(config: Configuration, standing: str) -> list[Choice]:
         named[standing] = ["chosen before"]
     prices = {name: _price(name, config) for name in named}
     return [
-        Choice(name, (*_price_words(name, prices[name]), *named[name]), name == standing)
+        Choice(name, _details(name, prices[name], named[name], config), name == standing)
         for name in sorted(named, key=lambda name: _dearness(name, prices[name], config))
     ]
+
+
+def _details(
+    name: str, price: tuple[float, float] | None, known: Sequence[str], config: Configuration
+) -> tuple[str, ...]:
+    """The price, what is wrong with the name where something is, and what it is."""
+    notice = notice_about(name, config)
+    wrong = [f"! {notice.short}"] if notice is not None else []
+    return (*_price_words(name, price), *wrong, *known)
 
 
 def _price(name: str, config: Configuration) -> tuple[float, float] | None:
@@ -282,10 +293,21 @@ def _price_words(name: str, price: tuple[float, float] | None) -> list[str]:
     return [f"${price[0]:g} in, ${price[1]:g} out"] if price else []
 
 
-def cost_column(costs: ModelCosts, *, applies: bool) -> Column:
-    """What judging the session by each model would cost, as far as that is known by now."""
+def cost_column(
+    costs: ModelCosts, observed: Callable[[str], ObservedFactor | None], *, applies: bool
+) -> Column:
+    """What judging the session by each model would cost, as far as that is known by now.
+
+    `observed` gives how the tokens of one turned out before.
+    """
 
     def of(name: str) -> tuple[str, str]:
+        cost, known = cost_of(name)
+        seen = observed(name)
+        said = [seen_words(seen)] if seen is not None else []
+        return cost, " · ".join([*said, *([known] if known else [])])
+
+    def cost_of(name: str) -> tuple[str, str]:
         if name not in costs.totals:
             return "…", ""
         totals = costs.totals[name]

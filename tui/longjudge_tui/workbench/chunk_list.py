@@ -192,7 +192,7 @@ class ChunkList(LineList):
             (f"{chunk.part:>{digits}} ", "dim"),
             (drawn, "bar"),
             (f" {tokens(outlook.tokens(row)):>6} ", "plain"),
-            (fit(facts.state, 11), facts.look),
+            (fit(facts.state, max(11, len(facts.state) + 1)), facts.look),
         ]
         used = sum(len(text) for text, _ in cells)
         room = width - used

@@ -198,8 +198,8 @@ class DetailPanel(Vertical):
         texts, passage = self._texts, self._passage
         if not self._awaiting or texts is None or passage is None:
             return False
-        there = texts.raw if self.look is View.RAW else texts
-        if not there.at_hand(passage.event):
+        at_hand = texts.raw.at_hand if self.look is View.RAW else texts.sent_at_hand
+        if not at_hand(passage.event):
             return False
         self._show()
         self._show_facts()

@@ -11,6 +11,7 @@ from longjudge.errors import LongjudgeError
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.prompt import build_question
 from longjudge.redaction import redacted_text
+from longjudge.replaced import ReplacedSecrets, secrets_words
 from longjudge.states import ChunkState
 from longjudge.store import Asked, Stretch, last_gap, real_path
 from longjudge.text import clean
@@ -48,21 +49,29 @@ async def prompt_text(bench: Bench, position: int) -> FullText:
         return FullText((f"PROMPT of part {part}",), "no session is open")
     try:
         return await asyncio.to_thread(
-            _build, session, outlook, position, bench.rubric, bench.judge
+            _build, session, outlook, position, bench.rubric, bench.judge, bench.secrets.words
         )
     except LongjudgeError as error:
         return FullText((f"PROMPT of part {part} · cannot be built",), str(error))
 
 
 def _build(
-    session: Session, outlook: Outlook, position: int, rubric: Rubric, judge: Judge
+    session: Session,
+    outlook: Outlook,
+    position: int,
+    rubric: Rubric,
+    judge: Judge,
+    in_a_run: str,
 ) -> FullText:
     question = build_question(session, outlook.plan, position, rubric, redact=outlook.redact)
     sent = f"{question.system}\n{question.user}"
     counted = round(count_tokens(sent) * model_factor(judge.model))
     first = f"{SYSTEM_HEAD}\n{question.system}\n\n"
     text = f"{first}{USER_HEAD}\n{question.user}"
-    heads = (0, len(SYSTEM_HEAD)), (len(first), len(first) + len(USER_HEAD))
+    above = _replaced(session, outlook, position, in_a_run)
+    start = len(above) + 1
+    user = start + len(first)
+    heads = (0, len(above)), (start, start + len(SYSTEM_HEAD)), (user, user + len(USER_HEAD))
     facts = [
         f"~{tokens(counted)} tokens",
         plural(len(sent), "character"),
@@ -72,7 +81,17 @@ def _build(
     if judge.model == OFFLINE_MODEL:
         facts.append("the offline rules read the chunk alone")
     name = f"PROMPT of part {position + 1}"
-    return FullText(_titles(name, facts), text, text, heads)
+    return FullText(_titles(name, facts), f"{above}\n{text}", text, heads)
+
+
+def _replaced(session: Session, outlook: Outlook, position: int, in_a_run: str) -> str:
+    """Which secrets are not in a prompt, and in those of all that a run would ask about."""
+    if not outlook.redact:
+        return "── not redacted: secrets stay in what is sent ──"
+    counts = ReplacedSecrets(session).count(outlook.plan, [position]) or {}
+    said = [f"in this part {secrets_words(counts)}"]
+    said += [f"in all that a run asks {in_a_run}"] if in_a_run else []
+    return f"── {' · '.join(said)} ──"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from textual import on
 from textual.containers import Container, Vertical
 from textual.message import Message
 
-from longjudge.states import ChunkState
 from longjudge_tui.bench.live import (
     alarming,
     header_variants,
@@ -20,11 +19,11 @@ from longjudge_tui.commands import Scope, bindings, command, command_of
 from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar
-from longjudge_tui.wording import fault, line, plan_variants
+from longjudge_tui.wording import line, plan_variants
+from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
 from longjudge_tui.workbench.chunk_list import ChunkList
-from longjudge_tui.workbench.detail_panel import DetailPanel, Passage, View
+from longjudge_tui.workbench.detail_panel import DetailPanel
 from longjudge_tui.workbench.event_list import EventList
-from longjudge_tui.workbench.evidence_actions import EvidenceActions
 from longjudge_tui.workbench.findings_list import FindingsList
 from longjudge_tui.workbench.settings_panel import NumberField, SettingsPanel
 from longjudge_tui.workbench.size_slider import SizeSlider
@@ -36,19 +35,15 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
-    from longjudge.chunks import ChunkPlan
-    from longjudge.disputes import RuleFinding
-    from longjudge.sessions import Session
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.run import Run
-    from longjudge_tui.bench.texts import Texts
 
 PAINTS_PER_SECOND = 10
 TOTALS_EVERY = 5
 _NEED_SETTINGS = frozenset({"run", "run_short"})
 
 
-class Workbench(TuningActions, EvidenceActions):
+class Workbench(TuningActions, ChunkInSight):
     """Reads the bench about ten times a second and paints what changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.SCREEN)]
@@ -70,11 +65,6 @@ class Workbench(TuningActions, EvidenceActions):
         self._had_result = False
         self._followed: Run | None = None
         self._ticks = 0
-        self._at_chunk = True
-        self._texts: Texts | None = None
-        self._plan_in_sight: tuple[ChunkPlan, int] | None = None
-        self._anchor: tuple[Session | None, int] = (None, 0)
-        self._chunk_behind = False
 
     def compose(self) -> ComposeResult:
         """The layout; the stylesheet says where each panel stands."""
@@ -110,6 +100,7 @@ class Workbench(TuningActions, EvidenceActions):
         """Paint what changed since the last time."""
         bench = self.bench
         bench.raise_failure()
+        bench.follow_disputes()
         if bench.fatal is not None:
             self.post_message(self.Close())
             return
@@ -153,28 +144,6 @@ class Workbench(TuningActions, EvidenceActions):
         self.chunks.reset_rows(rows, here, follow=not same)
         self._chunk_behind = True
 
-    def _show_chunk_in_plan(self) -> None:
-        """The same place of another plan: it stays the place, however often the plan changes."""
-        self._chunk_behind = False
-        outlook, kept_in_sight = self.bench.outlook, self._anchor
-        if outlook is not None and self._plan_in_sight == (outlook.plan, self.chunks.cursor):
-            # Another judgment of the same chunk: whatever of it is looked at stays.
-            self._follow_chunk()
-            self.show_findings()
-            return
-        self._show_chunk(self.chunks.cursor)
-        if self.bench.session is kept_in_sight[0]:
-            self._anchor = kept_in_sight
-        self.show_findings()
-
-    def _place_in_plan(self) -> int:
-        """The chunk that holds the event where one was, however the session is cut now."""
-        session, event = self._anchor
-        outlook = self.bench.outlook
-        if outlook is None or session is not self.bench.session:
-            return 0
-        return outlook.plan.part_of(event) - 1
-
     def _show_progress(self) -> None:
         run, records = self.bench.run, self.bench.records
         if records is None:
@@ -195,18 +164,6 @@ class Workbench(TuningActions, EvidenceActions):
         if self.chunks.cursor in dirty:
             self._follow_chunk()
         self._had_result = ended
-
-    def _follow_chunk(self) -> None:
-        """Let the text say what has become of the chunk, unless it shows what someone looks at."""
-        position, passage = self.chunks.cursor, self.detail.passage
-        closer = self.focused in (self.events, self.detail.view)
-        closer = closer or self.detail.look is not View.EVENT
-        untouched = self._at_chunk and (passage is None or not closer)
-        if self._is_gap(position):
-            if untouched:
-                self._show_gap(position)
-        elif passage is None or (untouched and self._dispute(position)):
-            self._show_start(position)
 
     def _follow(self, run: Run) -> None:
         """Keep what is asked about in sight, until the user moves through the chunks himself."""
@@ -246,111 +203,6 @@ class Workbench(TuningActions, EvidenceActions):
             observed = bench.observed
             titles = plan_variants(outlook.totals, applies=bench.applies, observed=observed)
         self.query_one("#chunks-title", FittedLine).show(*titles)
-
-    def _show_chunk(self, position: int) -> None:
-        texts, outlook = self.bench.texts, self.bench.outlook
-        self._plan_in_sight = None
-        title = self.query_one("#events-title", FittedLine)
-        if texts is None or outlook is None or not len(outlook.plan):
-            self.events.show_nothing()
-            title.show("EVENTS")
-            self.detail.show_nothing()
-            return
-        chunk = outlook.plan[position]
-        self._anchor = texts.session, chunk.first
-        self.events.show_chunk(texts, outlook.plan, position)
-        numbers = f"{chunk.first}-{chunk.last}" if chunk.last > chunk.first else f"{chunk.first}"
-        piece = f" · piece {chunk.piece.number} of {chunk.piece.of}" if chunk.piece else ""
-        thread = f" · {line(chunk.thread, 40)}"
-        name = f"EVENTS of part {chunk.part}"
-        title.show(f"{name} ({numbers}){piece}{thread}", f"{name} ({numbers}){piece}", name)
-        self._plan_in_sight = outlook.plan, position
-        if self._is_gap(position):
-            self._show_gap(position)
-        else:
-            self._show_start(position)
-
-    def _show_start(self, position: int) -> None:
-        """Show what a chunk begins with, or what only the offline rules have found in it."""
-        texts, outlook = self.bench.texts, self.bench.outlook
-        if texts is None or outlook is None or not len(outlook.plan):
-            return
-        chunk, dispute = outlook.plan[position], self._dispute(position)
-        first = Passage(chunk.first, chunk.piece)
-        if dispute is not None:
-            event = chunk.first if dispute.event is None else dispute.event
-            first = Passage(event, chunk.piece, dispute)
-        # A drag leaves the text as it is: wrapping it again would take as long as planning.
-        if self.detail.passage != first or self._texts is not texts:
-            self._show_passage(first)
-            if dispute is not None:
-                with self.prevent(LineList.Moved):
-                    self.events.move_to(self.events.row_of(first.event))
-        self._texts = texts
-        self._at_chunk = True
-
-    def _dispute(self, position: int) -> RuleFinding | None:
-        """What the offline rules find first in a chunk that the model called clean."""
-        records = self.bench.records
-        found = records.dispute(position) if records is not None else ()
-        return next(iter(found), None)
-
-    def _is_gap(self, position: int) -> bool:
-        records = self.bench.records
-        return records is not None and records.record(position).state is ChunkState.GAP
-
-    def _show_gap(self, position: int) -> None:
-        """Say in full why a chunk has no verdict."""
-        run, session = self.bench.run, self.bench.session
-        if run is None or session is None:
-            return
-        error = run.result.error if run.result is not None else None
-        self.detail.show_gap(position + 1, run.record(position), fault(error or "", session.name))
-        self._at_chunk = True
-
-    def _show_passage(self, passage: Passage) -> None:
-        if self.bench.texts is not None:
-            self.detail.show_passage(self.bench.texts, passage)
-            self._at_chunk = False
-
-    def _show_event_at(self, row: int) -> None:
-        if self._behind or self._chunk_behind:
-            # The rows are still those of another plan, perhaps of another session.
-            return
-        number = self.events.event_at(row)
-        if number is not None:
-            self._show_passage(Passage(number, self.events.piece_at(row)))
-
-    @on(LineList.Moved, "#chunks")
-    def chunk_moved(self, event: LineList.Moved) -> None:
-        """Show the events of the chunk under the cursor."""
-        if event.row == self.chunks.cursor and not self._behind:
-            self._show_chunk(event.row)
-
-    @on(LineList.Moved, "#events")
-    def event_moved(self, event: LineList.Moved) -> None:
-        """Show the text of the event under the cursor."""
-        if event.row == self.events.cursor:
-            self._show_event_at(event.row)
-
-    @on(LineList.Opened, "#chunks")
-    def chunk_opened(self, event: LineList.Opened) -> None:
-        """Go on to the chunk's events; from a gap, to what is known about it."""
-        if not self._behind and self._is_gap(event.row):
-            self._show_gap(event.row)
-            self.set_focus(self.detail.view)
-        else:
-            self.set_focus(self.events)
-
-    @on(LineList.Opened, "#events")
-    def event_opened(self, event: LineList.Opened) -> None:
-        """Go on to the event's text; from the boundary, to the next chunk."""
-        if self.events.event_at(event.row) is None:
-            self.chunks.move_to(self.chunks.cursor + 1)
-        else:
-            if self._at_chunk:
-                self._show_event_at(event.row)
-            self.set_focus(self.detail.view)
 
     @on(SettingsPanel.Done)
     def settings_done(self, event: SettingsPanel.Done) -> None:

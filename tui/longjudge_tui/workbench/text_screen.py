@@ -55,8 +55,9 @@ class TextScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Begin to read."""
         self.query_one("#full-title", FittedLine).show("reading…")
-        keys = "y copies · esc closes"
-        self.query_one("#full-keys", FittedLine).show(f"{self._banner} · {keys}", keys)
+        # Where there is no room for the keys, what every screen has to say is not what is lost.
+        keys = (" · y copies · esc closes", " · esc closes", "")
+        self.query_one("#full-keys", FittedLine).show(*(f"{self._banner}{each}" for each in keys))
         self._chores.start(self._fill())
         self.set_interval(1 / CHECKS_PER_SECOND, self._chores.raise_failure)
 

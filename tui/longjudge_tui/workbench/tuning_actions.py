@@ -126,7 +126,7 @@ class TuningActions(Screen[None]):
             costs.stop()
             self._chosen(changed)
 
-        column = cost_column(costs, applies=bench.applies)
+        column = cost_column(costs, bench.observed_of, applies=bench.applies)
         dialog = ChoiceDialog(offer, choices, self._use_model, column)
         self._host.push_screen(dialog, closed)
 
