@@ -70,7 +70,7 @@ PLACES: tuple[tuple[str, str], ...] = (
     ("machine api.example.com\n  login bob\n  password @@\n", WEAK),
     ("machine api.example.com login bob password @@\n", LONG),
     ("_auth=@@\n", PAIR),
-    ('{"auths": {"https://index.docker.io/v1/": {"auth": "@@"}}}', PAIR),
+    ('{"auths": {"https://images.example.com/v1/": {"auth": "@@"}}}', PAIR),
     ("bob:$apr1$abcdefgh$@@", chars(RNG, WORD, 22)),
     ("root:$6$abcdefgh$@@:19000:0:", chars(RNG, WORD, 86)),
     ("bob $2b$12$@@", chars(RNG, WORD, 53)),
