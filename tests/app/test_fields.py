@@ -179,3 +179,16 @@ async def test_a_field_says_its_keys_before_what_comes_after_a_run(open_desk, wr
         )
         await desk.press("s")
         await desk.sees("\n type a size · enter takes it · esc leaves it · timed_out")
+
+
+async def test_what_was_typed_is_taken_where_the_screen_is_painted_first(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await ready(desk)
+        await desk.until(in_chunks(desk))
+        # As it stands when the field has left the keys, and its message is still on its way.
+        field(desk, "size").value = "5000"
+        desk.app.screen.tick()
+        await desk.until(lambda: desk.bench.settings.chunk_chars == 5000)
+        await desk.press("]")
+        await desk.until(lambda: desk.bench.settings.chunk_chars > 5000)
+        await desk.until(lambda: field(desk, "size").value == str(desk.bench.settings.chunk_chars))

@@ -72,7 +72,17 @@ class NumberField(Field):
             restrict=number.restrict,
         )
         self.number = number
+        self._shown = ""
         self._fresh = False
+
+    @property
+    def typed_over(self) -> bool:
+        """Whether something else was typed than what was shown last."""
+        return self.value != self._shown
+
+    def show(self, value: str) -> None:
+        """Show a number instead of whatever was typed."""
+        self._shown = self.value = value
 
     def on_focus(self) -> None:
         """The first click is to take the whole number, as the key does."""
@@ -178,8 +188,13 @@ class SettingsPanel(Container):
         """Show the numbers and the slider as they are: all that a drag changes here."""
         terminal_has_keys = self.app.app_focus  # pyright: ignore[reportUnknownMemberType]
         for field in self._fields:
-            if terminal_has_keys and not field.has_focus:
-                field.value = field.number.standing(self._bench.tuning)
+            if not terminal_has_keys or field.has_focus:
+                continue
+            if field.typed_over:
+                # It has left the keys, and the message that takes it is still on its way.
+                self._take(field)
+            else:
+                field.show(field.number.standing(self._bench.tuning))
         self.query_one(SizeSlider).follow()
 
     @property
@@ -209,7 +224,7 @@ class SettingsPanel(Container):
 
     def on_number_field_given_up(self, event: NumberField.GivenUp) -> None:
         """Show what stands again."""
-        event.field.value = event.field.number.standing(self._bench.tuning)
+        event.field.show(event.field.number.standing(self._bench.tuning))
         self.post_message(self.Done(event.field))
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
@@ -225,6 +240,7 @@ class SettingsPanel(Container):
         tuning = self._bench.tuning
         typed, standing = field.value, field.number.standing(tuning)
         if typed == standing:
+            field.show(standing)
             return True
         try:
             field.number.take(tuning, typed)
@@ -232,7 +248,7 @@ class SettingsPanel(Container):
             self.notify(line(str(error), 200), severity="error", markup=False)
             return False
         finally:
-            field.value = field.number.standing(tuning)
+            field.show(field.number.standing(tuning))
         self.post_message(self.Changed())
         return True
 
