@@ -249,10 +249,12 @@ class Asking:
     async def _take_up(self, position: int) -> bool:
         """Do the next thing about a chunk; whether the schedule is done with it."""
         await self._huge.bring(position)
-        if self._board.ended(position) or self.stop_cause is not None:
+        if self._board.ended(position):
             return True
         if borrowed := self._sharing.take(position):
             await self._settling.settle(position, borrowed, Usage(), 0.0, from_cache=True)
+            return True
+        if self.stop_cause is not None:
             return True
         if not self._sharing.depart(position):
             self._board.waiting(position)
