@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+# The columns of `verdicts` as its first three steps made them.
+_VERDICT_NAMES = (
+    "key, verdict, raw_reply, disagrees, model, endpoint, rubric, rubric_version, input_tokens,"
+    " output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, created, chunk_digest,"
+    " parameters, prompt, rendering, redactor"
+)
+_OLD_NAMES = ", ".join(f"OLD.{name.strip()}" for name in _VERDICT_NAMES.split(","))
+_EARLIER_COLUMNS = ", ".join(
+    f"{name.strip()}{'' if name.strip() == 'cost_usd' else ' NOT NULL'}"
+    for name in _VERDICT_NAMES.split(",")
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """
@@ -93,10 +105,72 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        # Who holds leases: one row per judgment that is asking. `beat` is the wall clock, for
+        # other machines; `beat_monotonic` stands still while the machine sleeps.
+        """
+        CREATE TABLE owners (
+            id TEXT PRIMARY KEY,
+            host TEXT NOT NULL,
+            boot TEXT NOT NULL,
+            pid INTEGER NOT NULL,
+            started TEXT NOT NULL,
+            since REAL NOT NULL,
+            beat REAL NOT NULL,
+            beat_monotonic REAL NOT NULL,
+            doing TEXT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE leases (
+            key TEXT PRIMARY KEY,
+            owner TEXT NOT NULL,
+            taken REAL NOT NULL,
+            detail TEXT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX leases_by_owner ON leases (owner)",
+        # Answers that a newer one about the same question has replaced.
+        f"""
+        CREATE TABLE earlier_verdicts (
+            {_EARLIER_COLUMNS},
+            replaced REAL NOT NULL
+        )
+        """,
+        "CREATE INDEX earlier_by_key ON earlier_verdicts (key, created)",
+        # In the transaction of the verdict itself, so that neither can be without the other.
+        f"""
+        CREATE TRIGGER verdict_replaced BEFORE UPDATE ON verdicts BEGIN
+            INSERT INTO earlier_verdicts ({_VERDICT_NAMES}, replaced)
+            VALUES ({_OLD_NAMES}, (julianday('now') - 2440587.5) * 86400.0);
+        END
+        """,
+        """
+        CREATE TRIGGER verdict_kept AFTER INSERT ON verdicts BEGIN
+            DELETE FROM leases WHERE key = NEW.key;
+        END
+        """,
+        """
+        CREATE TRIGGER verdict_renewed AFTER UPDATE ON verdicts BEGIN
+            DELETE FROM leases WHERE key = NEW.key;
+        END
+        """,
+    ),
 )
 """Each entry is what takes the schema from version `n` to `n + 1` (`PRAGMA user_version`)."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+_WITHOUT_LEASES = (
+    """
+    CREATE TEMP TABLE owners (
+        id TEXT, host TEXT, boot TEXT, pid INTEGER, started TEXT, since REAL, beat REAL,
+        beat_monotonic REAL, doing TEXT
+    )
+    """,
+    "CREATE TEMP TABLE leases (key TEXT, owner TEXT, taken REAL, detail TEXT)",
+    f"CREATE TEMP TABLE earlier_verdicts ({_VERDICT_NAMES}, replaced REAL)",
+)
 
 _WITHOUT_REPLIES = (
     "CREATE TEMP TABLE gap_replies (judgment TEXT, part INTEGER, problem TEXT, reply TEXT)",
@@ -105,6 +179,7 @@ _WITHOUT_REPLIES = (
         model TEXT, format TEXT, factor REAL, deviation REAL, answers INTEGER, changed REAL
     )
     """,
+    *_WITHOUT_LEASES,
 )
 
 OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
@@ -129,5 +204,6 @@ OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
         *_WITHOUT_REPLIES,
     ),
     _WITHOUT_REPLIES,
+    _WITHOUT_LEASES,
 )
 """What makes a store of version `n` read like one of today, without a change to its file."""

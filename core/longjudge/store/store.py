@@ -32,6 +32,10 @@ _VERDICT_COLUMNS = (
     " parameters, prompt, rendering, redactor"
 )
 
+_RENEW = "UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in _VERDICT_COLUMNS.replace(" ", "").split(",")[1:]
+)
+
 
 @dataclass(frozen=True, slots=True)
 class KeptVerdict:
@@ -113,16 +117,17 @@ class Store(StoreFile):
     ) -> None:
         """Commit a verdict; returns after the commit, which a cancelled caller cannot stop.
 
-        With `replace` false a verdict that stands under the key already stays.
+        It ends the lease on its key. A verdict that stands under the key already becomes history;
+        with `replace` false it stays, and nothing is written.
 
         Raises:
             StoreWriteError: nothing was written.
         """
         usage, parts = provenance.usage, provenance.parts
-        clash = "REPLACE" if replace else "IGNORE"
         await self.write(
-            f"INSERT OR {clash} INTO verdicts ({_VERDICT_COLUMNS})"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO verdicts ({_VERDICT_COLUMNS})"
+            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+            f" ON CONFLICT (key) DO {_RENEW if replace else 'NOTHING'}",
             (
                 key,
                 kept.verdict.to_json(),

@@ -1,0 +1,96 @@
+"""What is held outside the process, by whom, and how what dead owners left is released."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from longjudge.store import leases
+
+if TYPE_CHECKING:
+    from longjudge.store import Store
+    from longjudge.store.leases import Lease
+
+
+class HoldKind(StrEnum):
+    """What is held."""
+
+    LEASE = "lease"
+
+
+class HoldState(StrEnum):
+    """How far it is: a hold whose owner is dead is `abandoned` until somebody releases it."""
+
+    HELD = "held"
+    ABANDONED = "abandoned"
+    RELEASED = "released"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One thing that is held. `age` is in seconds, `detail` hostile text as it was written.
+
+    `holder` is the id of the judgment that took it.
+    """
+
+    id: str
+    kind: HoldKind
+    state: HoldState
+    owner: str
+    alive: bool
+    age: float
+    detail: str
+    holder: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of `holds --json`."""
+        return {
+            "id": self.id,
+            "kind": self.kind.value,
+            "state": self.state.value,
+            "owner": self.owner,
+            "alive": self.alive,
+            "age": self.age,
+            "detail": self.detail,
+        }
+
+
+async def list_holds(store: Store) -> list[Hold]:
+    """Everything that is held, oldest first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    now = time.time()
+    return [_hold(lease, now) for lease in await leases.leases(store)]
+
+
+async def sweep_holds(store: Store) -> list[Hold]:
+    """Release what dead owners left, and return it.
+
+    Raises:
+        StoreError: the store cannot be read, or something could not be released.
+    """
+    now = time.time()
+    released = [
+        replace(_hold(lease, now), state=HoldState.RELEASED)
+        for lease in await leases.leases(store)
+        if not lease.alive and await leases.take_over(store, lease)
+    ]
+    await leases.forget_dead_owners(store)
+    return released
+
+
+def _hold(lease: Lease, now: float) -> Hold:
+    return Hold(
+        id=lease.key[:12],
+        kind=HoldKind.LEASE,
+        state=HoldState.HELD if lease.alive else HoldState.ABANDONED,
+        owner=lease.owner.words if lease.owner else "unknown",
+        alive=lease.alive,
+        age=max(0.0, now - lease.taken),
+        detail=lease.detail,
+        holder=lease.holder,
+    )

@@ -1,0 +1,208 @@
+"""Leases: who is asking which question, so that no two processes pay for the same one.
+
+A lease goes with the commit of its verdict, in one transaction. What a dead owner left is taken
+over by whoever wants it, or swept.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from longjudge.owner import Owner, lives, this_process
+from longjudge.text import without_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from longjudge.store.file import StoreFile
+
+_REGISTER: Final = """
+    INSERT OR REPLACE INTO owners
+        (id, host, boot, pid, started, since, beat, beat_monotonic, doing)
+    VALUES (?,?,?,?,?,?,?,?,?)
+"""
+_BEAT: Final = "UPDATE owners SET beat = ?, beat_monotonic = ? WHERE id = ?"
+# In one statement, since another process may take it, or answer, between two.
+_TAKE: Final = """
+    INSERT INTO leases (key, owner, taken, detail)
+    SELECT ?, ?, ?, ?
+    WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = ? AND created >= ?)
+    ON CONFLICT (key) DO NOTHING
+"""
+_RELEASE: Final = """
+    DELETE FROM leases WHERE owner = ? AND key IN (SELECT value FROM json_each(?))
+"""
+_RELEASE_ALL: Final = "DELETE FROM leases WHERE owner = ?"
+_FORGET: Final = "DELETE FROM owners WHERE id = ?"
+# A store is only a file: what cannot have been written here is held by nobody.
+_HELD: Final = """
+    SELECT leases.key, leases.owner, taken, detail,
+        host, boot, pid, started, beat, beat_monotonic, doing
+    FROM leases LEFT JOIN owners ON owners.id = leases.owner
+"""
+_OWNERS: Final = "SELECT id, host, boot, pid, started, beat, beat_monotonic FROM owners"
+_TAKE_OVER: Final = "DELETE FROM leases WHERE key = ? AND owner = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One question that is being asked. `owner` is None where nobody knows who asks it.
+
+    `holder` is the id that the owner took it under: its judgment's. `taken` is in seconds since
+    1970, `detail` says what it is about and `doing` what its owner does, both as they were written.
+    """
+
+    key: str
+    holder: str
+    taken: float
+    detail: str
+    owner: Owner | None
+    alive: bool
+    doing: str
+
+
+async def register(store: StoreFile, holder: str, doing: str) -> None:
+    """Say who takes leases under the id `holder`; comes before the first of them.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    process = this_process()
+    await store.write(
+        _REGISTER,
+        (
+            holder,
+            without_surrogates(process.host),
+            process.boot,
+            process.pid,
+            process.started,
+            time.time(),
+            time.time(),
+            time.monotonic(),
+            without_surrogates(doing),
+        ),
+    )
+
+
+async def beat(store: StoreFile, holder: str) -> bool:
+    """Say that the holder is still there; False where it was given up for dead meanwhile.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    return await store.write(_BEAT, (time.time(), time.monotonic(), holder)) == 1
+
+
+async def take(store: StoreFile, holder: str, key: str, detail: str, since: float) -> bool:
+    """Take the lease on a question; False where another holds it, or its verdict is there.
+
+    Verdicts from before `since` (seconds since 1970) count as none.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    values = (key, holder, time.time(), without_surrogates(detail), key, since)
+    return await store.write(_TAKE, values) == 1
+
+
+async def release(store: StoreFile, holder: str, keys: Sequence[str]) -> int:
+    """Give leases back; how many of them were still held.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    return await store.write(_RELEASE, (holder, _json(keys)))
+
+
+async def release_all(store: StoreFile, holder: str) -> int:
+    """Give back every lease of a holder, and forget it; how many there were.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    released = await store.write(_RELEASE_ALL, (holder,))
+    await store.write(_FORGET, (holder,))
+    return released
+
+
+async def take_over(store: StoreFile, lease: Lease) -> bool:
+    """Release a lease whose owner is dead; False where somebody else has meanwhile.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    return await store.write(_TAKE_OVER, (lease.key, lease.holder)) == 1
+
+
+async def leases(store: StoreFile, keys: Sequence[str] | None = None) -> list[Lease]:
+    """All leases, or those on `keys`, oldest first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    if keys is None:
+        rows = await store.read(f"{_HELD} ORDER BY taken, leases.key")
+    else:
+        sql = f"{_HELD} WHERE leases.key IN (SELECT value FROM json_each(?)) ORDER BY taken"
+        rows = await store.read(sql, (_json(keys),))
+    return [_lease(row) for row in rows]
+
+
+async def answered(store: StoreFile, keys: Sequence[str], since: float) -> set[str]:
+    """Which of the questions have a verdict from `since` on.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read(
+        "SELECT key FROM verdicts WHERE created >= ? AND key IN (SELECT value FROM json_each(?))",
+        (since, _json(keys)),
+    )
+    return {row[0] for row in rows}
+
+
+async def forget_dead_owners(store: StoreFile) -> None:
+    """Forget who is dead and holds nothing any more.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    rows = await store.read(_OWNERS)
+    for id, *facts in rows:
+        owner, alive = _owner(facts)
+        if owner is None or not alive:
+            await store.write(
+                f"{_FORGET} AND NOT EXISTS (SELECT 1 FROM leases WHERE owner = ?)", (id, id)
+            )
+
+
+def _lease(row: Iterable[object]) -> Lease:
+    key, holder, taken, detail, *facts, doing = row
+    owner, alive = _owner(facts)
+    return Lease(
+        str(key),
+        str(holder),
+        taken if isinstance(taken, float) else 0.0,
+        str(detail),
+        owner,
+        alive,
+        doing if isinstance(doing, str) else "",
+    )
+
+
+def _owner(facts: Iterable[object]) -> tuple[Owner | None, bool]:
+    host, boot, pid, started, beat, beat_monotonic = facts
+    if not (isinstance(host, str) and isinstance(boot, str) and isinstance(started, str)):
+        return None, False
+    if not (isinstance(pid, int) and isinstance(beat, float) and isinstance(beat_monotonic, float)):
+        return None, False
+    owner = Owner(host, boot, pid, started)
+    return owner, lives(owner, beat, beat_monotonic)
+
+
+def _json(keys: Sequence[str]) -> str:
+    return msgspec.json.encode(list(keys)).decode()
