@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from longjudge.pauses import PAUSES
+
 TESTS = str(Path(__file__).parent)
 if TESTS not in sys.path:
     # With importlib's import mode, helper modules such as `server` are found only here.
@@ -31,6 +33,12 @@ def _is_foreign(name: str) -> bool:
         # The plugin that compares pictures keeps a folder there.
         return False
     return upper.startswith(_PREFIXES) or upper in _NAMES or upper.endswith("_PROXY")
+
+
+@pytest.fixture(autouse=True)
+def _no_wait_of_an_earlier_test() -> None:
+    """A server may listen where an earlier test's did, which ordered a wait that still holds."""
+    PAUSES.__init__()
 
 
 @pytest.fixture(autouse=True)

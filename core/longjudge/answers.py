@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.judges.reply import BadReply, bounded_reply, read_reply
 from longjudge.judges.rules import has_problems
+from longjudge.states import GapReason
 from longjudge.store import KeptVerdict
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 def understand(judge: Judge, question: Question, answer: Answer) -> KeptVerdict | BadReply:
     """Read an answer as what it says about the question's chunk."""
     verdict = read_reply(answer, question.rubric)
+    if answer.forced:
+        if isinstance(verdict, BadReply):
+            return BadReply(verdict.reason, f"forced: {verdict.detail}")
+        return BadReply(GapReason.UNPARSABLE, "forced: the reply is made up")
     if isinstance(verdict, BadReply):
         return verdict
     disagrees = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import threading
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.config import choose, load_configuration
-from longjudge.errors import UsageError
+from longjudge.errors import StoreError, UsageError
+from longjudge.faults import Fault
+from longjudge.holds import sweep_holds
 from longjudge.judges.make import make_judge, notice_about
 from longjudge.judgment import Judgment
 from longjudge.rubric import Rubric, load_rubric
@@ -81,6 +84,7 @@ async def judge_session(
     fresh: bool = False,
     session: str | None = None,
     redact: bool = True,
+    fault: str | Fault | None = None,
 ) -> Result | None:
     """Judge one session and keep every verdict; None where the skip condition holds.
 
@@ -99,11 +103,13 @@ async def judge_session(
         fresh: Ask about every chunk; the new verdicts replace the kept ones.
         session: The id of the session to judge, of a file with many.
         redact: Replace keys, tokens and passwords in what is sent by placeholders.
+        fault: Failures to force, as `judge --fault` takes them; the result's `fault` names them.
 
     Raises:
         CredentialError: a chunk has to be asked and there is nothing to authenticate with.
         LongjudgeError: anything else that is wrong with what was named.
     """
+    forced = Fault.parse(fault) if isinstance(fault, str) else fault
     config = load_configuration()
     choice = choose(
         config,
@@ -129,6 +135,10 @@ async def judge_session(
     try:
         kept = await Store.open(choice.store)
         try:
+            with contextlib.suppress(StoreError):
+                await sweep_holds(kept)
+            for notice in kept.notices:
+                _LOG.warning("%s", notice)
             judgment = Judgment(
                 opened,
                 rubric=rules,
@@ -136,6 +146,7 @@ async def judge_session(
                 store=kept,
                 settings=choice.settings,
                 fresh=fresh,
+                fault=forced,
             )
             result = await judgment.run()
         finally:

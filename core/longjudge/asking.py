@@ -1,14 +1,16 @@
 """The workers of one judgment: they take a chunk, ask once, and decide what follows.
 
 A worker that has an answer always commits it. Equal chunks follow the first of them; a chunk that
-another judgment of this process is asking waits for that answer and holds no worker meanwhile. A
-budget that has no room for the next question ends what is not in flight, and nothing else.
+another judgment is asking, in this process or in another, waits for that answer and holds no worker
+meanwhile. A budget that has no room for the next question ends what is not in flight, and nothing
+else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -18,11 +20,13 @@ from longjudge.calls import Calls
 from longjudge.crew import Crew
 from longjudge.equals import Equals
 from longjudge.errors import LongjudgeError, SessionError
+from longjudge.gaps import Gaps
 from longjudge.huge import HugeTexts
 from longjudge.judges.base import Again, AskError
 from longjudge.judges.reply import BadReply, bounded_reply
 from longjudge.keeping import COMMIT_SECONDS, Keeper
-from longjudge.prices import Usage
+from longjudge.leases import Leases
+from longjudge.pauses import PAUSES
 from longjudge.prompt import build_question
 from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
 from longjudge.retries import MAX_TOKENS, RetryCount, RetryPolicy
@@ -30,7 +34,7 @@ from longjudge.schedule import Schedule
 from longjudge.settling import Settling
 from longjudge.sharing import Sharing
 from longjudge.states import ChunkState, GapReason
-from longjudge.updates import Stopping
+from longjudge.updates import Paused, Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
     from longjudge.budget import Budget
     from longjudge.flights import Flights
     from longjudge.judges.base import Answer, Judge, Question
+    from longjudge.pauses import Pause, Pauses
+    from longjudge.prices import Usage
     from longjudge.rubric import Rubric
     from longjudge.store import Store
     from longjudge.updates import Listener
@@ -58,10 +64,11 @@ class StopCause(Enum):
 class Asking:
     """Asks about the chunks of a board that the store could not answer.
 
+    `holder` is the judgment's id, under which leases are taken.
     `upper_price(position, max_tokens)` is the most that a question may cost, for the budget;
     `answered(position, usage)` is told what each answer used. With `fresh` only answers to
     questions that are on their way, or still to come, count. With `redact` no secret is in a
-    question.
+    question. `pauses` holds what providers order.
     """
 
     def __init__(
@@ -69,6 +76,7 @@ class Asking:
         board: Board,
         *,
         keys: Sequence[str],
+        holder: str,
         rubric: Rubric,
         judge: Judge,
         store: Store,
@@ -80,6 +88,7 @@ class Asking:
         answered: Callable[[int, Usage], None] = lambda position, usage: None,
         fresh: bool = False,
         redact: bool = True,
+        pauses: Pauses = PAUSES,
     ) -> None:
         self.stop_cause: StopCause | None = None
         self.fatal_error: str | None = None
@@ -94,31 +103,54 @@ class Asking:
         self._keeper = Keeper(store, judge, rubric, redactor, listener)
         self._purse = Purse(budget, upper_price)
         self._calls = Calls(judge, board, self._purse, self._keep_late)
-        self._budget_ended = False
-        self._sharing = Sharing(keys, flights, self._wait_is_over, fresh=fresh)
+        name = board.session.name
+        self._leases = Leases(
+            store,
+            keys,
+            holder=holder,
+            doing=f"judging {name} by {rubric.name} with {judge.label}",
+            detail=lambda position: f"part {position + 1} of {name}",
+            over=lambda position, kept: self._sharing.came_elsewhere(position, kept),
+        )
+        self._sharing = Sharing(keys, flights, self._leases, self._wait_is_over, fresh=fresh)
         self._listener = listener
         self._answered = answered
         self._over = asyncio.Event()
-        self._schedule = Schedule(())
+        self._pauses = pauses
+        self._schedule = Schedule(pause=lambda: pauses.current(judge.endpoint))
         self._equals = Equals(keys)
         self._settling = Settling(
             board, keys, self._keeper, self._sharing, self._equals, fresh=fresh
         )
-        self._cancelled: set[int] = set()
+        self._gaps = Gaps(
+            board, self._schedule, self._sharing, self._equals, lambda: self.stop_cause is not None
+        )
         self._retries: dict[int, RetryCount] = {}
-        self._troubles: dict[int, tuple[GapReason, str]] = {}
         self._policy = RetryPolicy()
         self._crew = Crew(self._work, concurrency, left=self._over.set)
 
     @property
     def store_error(self) -> str | None:
-        """Why nothing is kept, None while everything is."""
+        """What is not kept and why, None while everything is."""
         return self._keeper.store_error
+
+    async def keep_refused(self) -> None:
+        """Offer the store once more what it did not take."""
+        await self._keeper.keep_refused()
 
     @property
     def budget_ended(self) -> bool:
         """Whether the budget kept chunks from being asked."""
-        return self._budget_ended
+        return self._gaps.budget_ended
+
+    @property
+    def holds_left(self) -> int:
+        """How many leases may still stand in the store, once it is over."""
+        return self._leases.left
+
+    def count_from(self, moment: float) -> None:
+        """Let no verdict from before a moment (seconds since 1970) count, whoever gave it."""
+        self._leases.since = moment
 
     def stop(self, cause: StopCause) -> None:
         """Start nothing new; the first cause counts, and a later call changes nothing."""
@@ -134,14 +166,14 @@ class Asking:
             return False
         if position in self._settling.under_way:
             return False
-        self._cancelled.add(position)
+        self._gaps.cancelled.add(position)
         in_flight = self._calls.cut_off(position)
         if not in_flight and self._board.chunks[position].state is not ChunkState.RUNNING:
             if self._sharing.leave(position):
                 self._schedule.finish()
             else:
                 self._schedule.discard(position)
-            self._end(position, GapReason.CANCELLED)
+            self._gaps.end(position, GapReason.CANCELLED)
         return True
 
     def ask_again(self, position: int) -> list[int]:
@@ -149,7 +181,7 @@ class Asking:
 
         None of them where the chunk is no gap, or no question can follow any more.
         """
-        if self._over.is_set() or self._budget_ended or not self._is_known(position):
+        if self._over.is_set() or self.budget_ended or not self._is_known(position):
             return []
         chunks = self._board.chunks
         if chunks[position].state is not ChunkState.GAP:
@@ -162,8 +194,7 @@ class Asking:
             if chunks[gap].state is not ChunkState.GAP:
                 continue
             self._retries.pop(gap, None)
-            self._troubles.pop(gap, None)
-            self._cancelled.discard(gap)
+            self._gaps.reopen(gap)
             opened.append(gap)
             if judged is None and self._crew.at_work and self._equals.join(gap):
                 self._schedule.add(gap)
@@ -209,14 +240,28 @@ class Asking:
         leaders = [position for position in self._open_chunks() if self._equals.join(position)]
         if not leaders or self.stop_cause is not None:
             return
-        self._schedule = Schedule(leaders)
+        self._schedule.fill(leaders)
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._watch(time_limit))
-                self._crew.begin(group, len(leaders))
+            async with asyncio.TaskGroup() as clerks:
+                clerk = clerks.create_task(self._leases.work())
+                await self._let_work(time_limit, len(leaders))
+                clerk.cancel()
+        finally:
+            self._sharing.end()
+            await self._leases.aclose()
+
+    async def _let_work(self, time_limit: float, leaders: int) -> None:
+        try:
+            with self._pauses.heard(self._judge.endpoint, self._paused):
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._watch(time_limit))
+                    self._crew.begin(group, leaders)
         finally:
             self._crew.end()
-            self._sharing.end()
+
+    def _paused(self, pause: Pause) -> None:
+        if self.stop_cause is None and not self._over.is_set():
+            self._listener(Paused(pause.left, pause.note))
 
     def _is_known(self, position: int) -> bool:
         return 0 <= position < len(self._keys)
@@ -236,6 +281,7 @@ class Asking:
         await self._calls.wind_up(GRACE_SECONDS)
         # A store that another process holds must not keep a stopped judgment from its end.
         self._keeper.bound()
+        self._leases.bound()
 
     async def _work(self) -> None:
         try:
@@ -252,13 +298,18 @@ class Asking:
         if self._board.ended(position):
             return True
         if borrowed := self._sharing.take(position):
-            await self._settling.settle(position, borrowed, Usage(), 0.0, from_cache=True)
+            await self._settling.settle_borrowed(position, borrowed)
             return True
         if self.stop_cause is not None:
             return True
-        if not self._sharing.depart(position):
+        if not await self._sharing.take_on(position):
             self._board.waiting(position)
             return False
+        if borrowed := self._sharing.take(position):
+            await self._settling.settle_borrowed(position, borrowed)
+            return True
+        if self._board.ended(position) or self.stop_cause is not None:
+            return True
         board = self._board
         question = build_question(
             board.session, board.plan, position, self._rubric, redact=self._redact
@@ -278,7 +329,8 @@ class Asking:
             return self._no_answer(position, error)
         if answer is None:
             cut_off = self.stop_cause.value if self.stop_cause else GapReason.CANCELLED
-            self._end(position, GapReason.CANCELLED if position in self._cancelled else cut_off)
+            cancelled = position in self._gaps.cancelled
+            self._gaps.end(position, GapReason.CANCELLED if cancelled else cut_off)
             return True
         return await self._understand(position, question, answer)
 
@@ -296,37 +348,36 @@ class Asking:
 
     def _no_answer(self, position: int, error: AskError) -> bool:
         """Ask again later or give up; whether the schedule is done with the chunk."""
-        now = asyncio.get_running_loop().time()
-        if position in self._cancelled:
-            self._end(position, GapReason.CANCELLED, error.message)
-            return True
         count = self._retries[position]
+        wait = self._policy.next_wait(error, count, time.monotonic())
+        if error.again is Again.WHEN_TOLD:
+            self._pauses.order(self._judge.endpoint, wait or error.wait or 0.0, error.message)
+        if position in self._gaps.cancelled:
+            self._gaps.end(position, GapReason.CANCELLED, error.message)
+            return True
         if error.again is Again.NEVER and count.cut_off:
             # The larger cap is what the model does not take; the cut reply stays what came of it.
             problem = f"the reply was cut off, and a larger cap was refused: {error.message}"
-            self._end(position, GapReason.TRUNCATED, problem)
+            self._gaps.end(position, GapReason.TRUNCATED, problem)
             return True
         if error.again is Again.END:
             self.fatal_error = self.fatal_error or error.message
             self.stop(StopCause.FATAL)
-        wait = self._policy.next_wait(error, count, now)
         if wait is None:
-            self._end(position, error.reason, error.message)
+            self._gaps.end(position, error.reason, error.message)
             return True
-        if error.again is Again.WHEN_TOLD:
-            self._schedule.pause(now + wait)
         return self._again(position, wait, error.reason, error.message)
 
     def _again(self, position: int, wait: float, reason: GapReason, problem: str) -> bool:
         """Put the chunk back where the budget lets it be asked once more; else it ends, True."""
-        self._troubles[position] = reason, problem
+        self._gaps.trouble(position, reason, problem)
         stopping = self.stop_cause is not None
         if not stopping and self._purse.refuses(position, self._retries[position].max_tokens):
             self._end_unasked(position)
             return True
         # First put back, then told: a listener may cancel the chunk at once.
-        self._schedule.put_back(position, asyncio.get_running_loop().time() + wait)
-        self._board.retrying(position, wait, problem)
+        self._schedule.put_back(position, time.monotonic() + wait)
+        self._board.retrying(position, wait, reason, problem)
         return False
 
     async def _understand(self, position: int, question: Question, answer: Answer) -> bool:
@@ -338,62 +389,29 @@ class Asking:
         kept = understand(self._judge, question, answer)
         if isinstance(kept, BadReply):
             return self._bad_reply(position, kept)
+        self._retries.pop(position, None)
         await self._settling.settle(position, kept, answer.usage, cost, from_cache=False)
         return True
 
     def _bad_reply(self, position: int, reply: BadReply) -> bool:
-        if position in self._cancelled:
-            self._end(position, GapReason.CANCELLED, reply.detail)
+        if position in self._gaps.cancelled:
+            self._gaps.end(position, GapReason.CANCELLED, reply.detail)
         elif self._retries[position].asks_again(reply.reason):
             return self._again(position, 0.0, reply.reason, reply.detail)
         else:
-            self._end(position, reply.reason, reply.detail)
+            self._gaps.end(position, reply.reason, reply.detail)
         return True
-
-    def _end(self, position: int, reason: GapReason, problem: str = "") -> None:
-        """End a chunk as a gap, and decide about those equal to it.
-
-        A chunk cancelled by itself passes its place on; what went wrong with the question itself
-        would go wrong for its equals; a stop leaves them to be skipped.
-        """
-        self._sharing.land(position, None)
-        followers = self._equals.release(position)
-        followers = [follower for follower in followers if not self._board.ended(follower)]
-        if position in self._cancelled:
-            for follower in followers:
-                if self._equals.join(follower):
-                    self._schedule.add(follower)
-            followers = []
-        self._board.gap(position, reason, problem)
-        if self.stop_cause is not None:
-            return
-        reply = self._board.chunks[position].raw_reply
-        for follower in followers:
-            if not self._board.ended(follower):
-                self._board.gap(follower, reason, problem, reply)
 
     def _end_unasked(self, position: int) -> None:
         """End a chunk that the budget does not let be asked (again)."""
         self._stop_at_budget()
-        if self._board.ended(position):
-            return
-        reason, problem = self._troubles.get(position, (GapReason.SKIPPED, ""))
-        self._sharing.land(position, None)
-        followers = self._equals.release(position)
-        self._board.gap(position, reason, problem)
-        for follower in followers:
-            if not self._board.ended(follower):
-                self._board.gap(follower, GapReason.SKIPPED)
+        self._gaps.end_unasked(position)
 
     def _stop_at_budget(self) -> None:
         """Start nothing new: whatever is in flight is awaited, everything else ends here."""
-        if self._budget_ended:
+        if self.budget_ended:
             return
-        self._budget_ended = True
+        self._gaps.budget_ended = True
         if self.stop_cause is None:
             self._listener(Stopping("budget"))
-        for position in self._schedule.drain():
-            if self._sharing.has_borrowed(position):
-                self._schedule.add(position)
-            else:
-                self._end_unasked(position)
+        self._gaps.end_scheduled()

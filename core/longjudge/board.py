@@ -7,13 +7,13 @@ table of transitions and told to the listener.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longjudge import result as results
 from longjudge.evidence import place_findings
 from longjudge.prices import Usage
-from longjudge.states import TRANSITIONS, ChunkState, GapReason, JudgmentStatus
+from longjudge.states import TRANSITIONS, WAITS, ChunkState, GapReason, JudgmentStatus
 from longjudge.store import GapReply
 from longjudge.updates import ChunkUpdate
 
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ChunkRecord:
-    """One chunk: `asked_at` is the start of the call in flight (monotonic), None without one."""
+    """One chunk: `asked_at` is the start of the call in flight (monotonic), None without one.
+
+    `waited` is how long it has been in `waiting` and `retrying`, `waits_since` when it came there
+    (monotonic). `in_vain` says why a new question brought no verdict where an earlier one stands.
+    `kept` has its reply only where it is not `stored`; else the store has it.
+    """
 
     state: ChunkState = ChunkState.QUEUED
     reason: GapReason | None = None
@@ -36,10 +41,13 @@ class ChunkRecord:
     attempts: int = 0
     seconds: float = 0.0
     asked_at: float | None = None
+    waited: float = 0.0
+    waits_since: float | None = None
     kept: KeptVerdict | None = None
     findings: tuple[results.ResultFinding, ...] = ()
     raw_reply: str = ""
     problem: str = ""
+    in_vain: str = ""
 
     @property
     def disagrees(self) -> bool:
@@ -77,11 +85,13 @@ class Board:
         self.chunks = [ChunkRecord() for _ in range(len(plan))]
         self.spent = Spent()
         self._listener = listener
+        self._standing: dict[int, tuple[KeptVerdict, bool]] = {}
+        self._lean: dict[KeptVerdict, KeptVerdict] = {}
         self.redacted = redacted
 
     def started(self, position: int) -> None:
         """A question about the chunk goes out now."""
-        record = self.chunks[position]
+        record = self._going_to(position, ChunkState.RUNNING)
         record.attempts += 1
         record.asked_at = time.monotonic()
         self.spent.calls += 1
@@ -104,7 +114,7 @@ class Board:
 
     def reopened(self, position: int) -> None:
         """A gap is asked again; what was wrong with it is forgotten."""
-        record = self.chunks[position]
+        record = self._going_to(position, ChunkState.QUEUED)
         record.reason, record.problem = None, ""
         self._move(position, ChunkState.QUEUED)
 
@@ -115,37 +125,56 @@ class Board:
         elif earlier.kept is not None:
             self.judged(position, earlier.kept, from_cache=True, stored=earlier.stored)
         else:
-            record = self.chunks[position]
+            record = self._going_to(position, ChunkState.GAP)
             record.attempts, record.seconds = earlier.attempts, earlier.seconds
-            record.raw_reply = earlier.raw_reply
+            record.waited, record.raw_reply = earlier.waited, earlier.raw_reply
             self.gap(position, earlier.reason or GapReason.SKIPPED, earlier.problem)
 
-    def retrying(self, position: int, wait: float, problem: str) -> None:
-        """The chunk is asked again after `wait` seconds."""
-        self.chunks[position].problem = problem
-        self._move(position, ChunkState.RETRYING, wait=wait, note=problem)
+    def stands(self, position: int, kept: KeptVerdict, *, stored: bool = True) -> None:
+        """A verdict that counts on where asking about the chunk anew brings no other."""
+        self._standing[position] = kept, stored
+
+    def retrying(self, position: int, wait: float, reason: GapReason, problem: str) -> None:
+        """The chunk is asked again after `wait` seconds, for what went wrong with the last try."""
+        self._going_to(position, ChunkState.RETRYING).problem = problem
+        self._move(position, ChunkState.RETRYING, reason, wait=wait, note=problem)
 
     def judged(
         self, position: int, kept: KeptVerdict, *, from_cache: bool, stored: bool = True
     ) -> None:
         """A verdict that is committed, or that the store would not take (`stored` false)."""
-        record = self.chunks[position]
-        record.kept, record.from_cache, record.reason = kept, from_cache, None
-        record.stored = stored
+        flagged = kept.verdict.flagged
+        state = ChunkState.FLAGGED if flagged else ChunkState.CLEAN
+        record = self._going_to(position, state)
+        if record.raw_reply == kept.raw_reply:
+            record.raw_reply = ""
+        record.kept = self._without_reply(kept) if stored else kept
+        record.from_cache, record.reason, record.stored = from_cache, None, stored
         record.findings = place_findings(
             self.session, self.plan[position], kept.verdict.findings, redacted=self.redacted
         )
-        flagged = kept.verdict.flagged
-        note = record.findings[0].note if flagged else ""
-        self._move(position, ChunkState.FLAGGED if flagged else ChunkState.CLEAN, note=note)
+        self._move(position, state, note=record.findings[0].note if flagged else "")
 
     def gap(self, position: int, reason: GapReason, problem: str = "", reply: str = "") -> None:
-        """The chunk ends without a verdict; `reply` is what was said about an equal one."""
-        record = self.chunks[position]
-        record.reason = reason
+        """The chunk ends without a new verdict: a gap, unless an earlier verdict stands.
+
+        `reply` is what was said about an equal one.
+        """
+        record = self._going_to(position, ChunkState.GAP)
         record.problem = problem or record.problem
         record.raw_reply = reply or record.raw_reply
-        self._move(position, ChunkState.GAP, note=record.problem)
+        if standing := self._standing.get(position):
+            kept, stored = standing
+            record.in_vain = f"{reason.value}: {problem}" if problem else reason.value
+            self.judged(position, kept, from_cache=True, stored=stored)
+            return
+        record.reason = reason
+        self._move(position, ChunkState.GAP, reason, note=record.problem)
+
+    def _without_reply(self, kept: KeptVerdict) -> KeptVerdict:
+        """What stays in memory of a verdict that the store has; clean ones are all one object."""
+        lean = replace(kept, raw_reply="")
+        return lean if lean.verdict.flagged else self._lean.setdefault(lean, lean)
 
     def ended(self, position: int) -> bool:
         """Whether the chunk is done with."""
@@ -165,22 +194,39 @@ class Board:
             if record.state is ChunkState.GAP and (record.problem or record.raw_reply)
         )
 
-    def _move(self, position: int, state: ChunkState, *, wait: float = 0.0, note: str = "") -> None:
+    def _going_to(self, position: int, state: ChunkState) -> ChunkRecord:
+        """The record of a chunk that is about to change; nothing of it may change before."""
         record = self.chunks[position]
         if state not in TRANSITIONS[record.state]:
             raise AssertionError(f"part {position + 1} cannot go from {record.state} to {state}")
+        return record
+
+    def _move(
+        self,
+        position: int,
+        state: ChunkState,
+        reason: GapReason | None = None,
+        *,
+        wait: float = 0.0,
+        note: str = "",
+    ) -> None:
+        record, now = self._going_to(position, state), time.monotonic()
         record.state = state
+        if record.waits_since is not None:
+            record.waited += now - record.waits_since
+        record.waits_since = now if state in WAITS else None
         self._listener(
             ChunkUpdate(
                 part=position + 1,
                 state=state,
-                reason=record.reason if state is ChunkState.GAP else None,
+                reason=reason,
                 from_cache=record.from_cache,
                 stored=record.stored,
                 attempt=record.attempts,
                 wait=wait,
                 seconds=record.seconds,
                 note=note,
+                waited=record.waited,
             )
         )
 
@@ -202,6 +248,8 @@ class Ending:
     error: str | None
     seconds: float
     price: RunPrice | None = None
+    holds_left: int = 0
+    fault: str | None = None
 
 
 def make_result(board: Board, tokens: list[int], ending: Ending) -> results.Result:
@@ -240,9 +288,9 @@ def make_result(board: Board, tokens: list[int], ending: Ending) -> results.Resu
         verified_share=results.verified_share(findings),
         disagreements=sum(record.disagrees for record in board.chunks),
         store_error=ending.store_error,
-        fault=None,
+        fault=ending.fault,
         seconds=ending.seconds,
-        holds_left=0,
+        holds_left=ending.holds_left,
         price=ending.price,
         error=ending.error,
     )
@@ -277,7 +325,7 @@ def not_applicable(session: Session, ending: Ending, *, redacted: bool) -> resul
         verified_share=1.0,
         disagreements=0,
         store_error=None,
-        fault=None,
+        fault=ending.fault,
         seconds=ending.seconds,
         holds_left=0,
         price=ending.price,
@@ -301,6 +349,7 @@ def _parts(board: Board, tokens: list[int]) -> tuple[results.ResultPart, ...]:
                 tokens=tokens[position],
                 attempts=record.attempts,
                 seconds=record.seconds,
+                waited=record.waited,
                 disagrees=record.disagrees,
             )
         )

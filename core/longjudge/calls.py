@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.judges.base import AskError
+from longjudge.judges.faulty import never_sent
 from longjudge.prices import cost_usd
 
 if TYPE_CHECKING:
@@ -41,13 +42,15 @@ class Calls:
 
     def cost(self, answer: Answer) -> float | None:
         """Price of an answer, None where it is unknown."""
+        if answer.forced:
+            return 0.0
         return cost_usd(self._judge.model, answer.usage, self._judge.price)
 
     def _paid(self, answer: Answer) -> float | None:
         """What an answer takes from the budget; None where the server did not count its tokens."""
         usage = answer.usage
         counted = usage.prompt_tokens and (usage.output_tokens or not answer.text)
-        return self.cost(answer) if counted else None
+        return self.cost(answer) if counted or answer.forced else None
 
     def cut_off(self, position: int) -> bool:
         """Cut off the call about a chunk; False where none is in flight."""
@@ -93,6 +96,7 @@ class Calls:
                     await self._late(position, question, call.result())
                 raise
             self._board.spent.calls_without_reply += 1
+            paid = 0.0 if never_sent(self._judge, question) else None
             return None
         finally:
             self._in_flight.pop(position, None)

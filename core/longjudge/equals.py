@@ -15,6 +15,8 @@ class Equals:
         self._keys = keys
         self._leaders: dict[str, int] = {}
         self._followers: dict[int, list[int]] = {}
+        self._equal: dict[str, list[int]] = {}
+        self._seen = 0
 
     def join(self, position: int) -> bool:
         """Let a chunk lead from now on, and True; or follow the one that leads its equals."""
@@ -34,6 +36,8 @@ class Equals:
 
     def equal_to(self, position: int) -> list[int]:
         """All chunks with the same key, the chunk itself first."""
-        key = self._keys[position]
-        others = [i for i, other in enumerate(self._keys) if other == key and i != position]
-        return [position, *others]
+        # Keys are added while a judgment begins; looking through all of them each time takes long.
+        for number in range(self._seen, len(self._keys)):
+            self._equal.setdefault(self._keys[number], []).append(number)
+        self._seen = len(self._keys)
+        return [position, *(i for i in self._equal[self._keys[position]] if i != position)]

@@ -20,28 +20,38 @@ from longjudge.estimate import Estimator
 from longjudge.factors import TokenWatch
 from longjudge.flights import FLIGHTS
 from longjudge.ids import judgment_id
+from longjudge.judges.faulty import FaultyJudge
+from longjudge.keeping import forced_full_disk
 from longjudge.keys import KeyMaker
+from longjudge.pauses import PAUSES, Pauses
 from longjudge.prices import price_of_run
+from longjudge.prompt import chunk_tag
+from longjudge.recording import past_judgment
+from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
 from longjudge.states import GapReason
-from longjudge.store import PastJudgment, StoreWriteError, learn_tokens, real_path, token_factor
+from longjudge.store import StoreWriteError, learn_tokens, token_factor
 from longjudge.turns import Turns
 from longjudge.updates import JudgmentEnded, ignore_updates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from longjudge.board import ChunkRecord
     from longjudge.budget import Budget
     from longjudge.factors import ObservedFactor
+    from longjudge.faults import Fault
     from longjudge.judges.base import Judge
     from longjudge.prices import Usage
-    from longjudge.result import Result, ResultFinding
+    from longjudge.result import Result
     from longjudge.rubric import Rubric
     from longjudge.sessions.model import Session
     from longjudge.store import Store
     from longjudge.updates import Listener
+
+LOOKED_UP = 1_000
+"""Keys looked up in the store at once, before the loop has its turn."""
 
 LEARN_SECONDS = 1.0
 """How long a judgment that is over may wait for the store to take what it learned about tokens."""
@@ -57,7 +67,11 @@ class Judgment:
     With `fresh` every chunk is asked whatever the store holds, and the new verdict replaces the
     kept one. `budget` is shared by all judgments that are given it. `only` names the positions to
     ask (from 0; chunks equal to them are asked with them, and with `fresh` no other chunk is): any
-    other chunk that the store cannot answer ends as `earlier` has it, else as skipped.
+    other chunk that the store cannot answer ends as `earlier` has it, else as skipped. What such
+    chunks are asked anew in vain keeps the verdict that it had, in the store or by `earlier`.
+
+    With `fault` failures are forced in front of the judge and the store, which are what they are
+    to everything else.
 
     Raises:
         RubricError: the judge cannot answer a criterion.
@@ -79,6 +93,7 @@ class Judgment:
         budget: Budget | None = None,
         only: frozenset[int] | None = None,
         earlier: Mapping[int, ChunkRecord] | None = None,
+        fault: Fault | None = None,
     ) -> None:
         judge.check_rubric(rubric)
         if budget is not None:
@@ -86,6 +101,8 @@ class Judgment:
         self.id = judgment_id()
         self.session = session
         self.rubric = rubric
+        self.fault = fault
+        judge = judge if fault is None else FaultyJudge(judge, fault, self._to_ask)
         self.judge = judge
         self.settings = settings or Settings()
         self.budget = budget
@@ -107,6 +124,7 @@ class Judgment:
         self._asking = Asking(
             self.board,
             keys=self._keys,
+            holder=self.id,
             rubric=rubric,
             judge=judge,
             store=store,
@@ -118,6 +136,8 @@ class Judgment:
             answered=self._answered,
             fresh=fresh,
             redact=redact,
+            # A wait that is forced concerns nobody else.
+            pauses=PAUSES if fault is None else Pauses(),
         )
 
     @property
@@ -132,13 +152,18 @@ class Judgment:
 
     @property
     def store_error(self) -> str | None:
-        """Why nothing is kept, None while everything is."""
+        """What is not kept and why, None while everything is."""
         return self._asking.store_error
 
     @property
     def stopping(self) -> bool:
         """Whether a limit, a cancel or a fatal error has begun to end it."""
         return self._asking.stop_cause is not None
+
+    @property
+    def held(self) -> int:
+        """How many leases it holds in the store now."""
+        return self._asking.holds_left
 
     @property
     def budget_ended(self) -> bool:
@@ -197,7 +222,7 @@ class Judgment:
             )
         else:
             # While the file is what it was: a change later on must not cost the result.
-            self._measured()
+            await asyncio.to_thread(self._get_ready)
             with FLIGHTS.judging():
                 await self._settle_kept()
                 self._watch = TokenWatch(await self._known_factor())
@@ -207,14 +232,17 @@ class Judgment:
                 finally:
                     self._asking.close()
             await self._end_the_rest()
-            tokens = self._tokens()
-            result = make_result(self.board, tokens, self._ending(started))
+            await self._asking.keep_refused()
+            # Nothing changes any more, and tens of thousands of parts take long.
+            result = await asyncio.to_thread(self._result, started)
         result = await self._record(result)
         self._listener(JudgmentEnded(result))
         return result
 
     async def _settle_kept(self) -> None:
         """Compute the keys and settle every chunk that is not to be asked."""
+        if self._fresh:
+            self._asking.count_from(time.time())
         turns = Turns()
         maker = KeyMaker(self.judge, self.rubric, redactor=self.settings.redactor)
         for key in maker.keys(self.plan):
@@ -222,18 +250,38 @@ class Judgment:
             await turns.give()
         named = self._named_keys()
         anew = named if self._fresh else frozenset[str]()
-        kept = await self._store.kept([key for key in self._keys if key not in anew])
+        for start in range(0, len(self._keys), LOOKED_UP):
+            keys = self._keys[start : start + LOOKED_UP]
+            wanted = [key for key in keys if key not in anew]
+            kept = await self._store.kept(wanted, with_replies=False)
+            for position, key in enumerate(keys, start):
+                if self.board.ended(position):
+                    continue
+                if key in kept:
+                    if kept[key].verdict.flagged:
+                        await self._asking.bring_near(position)
+                    self.board.judged(position, kept[key], from_cache=True)
+                elif key not in named:
+                    self._stayed.add(position)
+                    self.board.stays(position, self._earlier.get(position))
+                await turns.give()
+        if self._fresh and self._only is not None:
+            await self._let_stand(named)
+
+    async def _let_stand(self, named: frozenset[str]) -> None:
+        """Note the verdicts of chunks that are asked anew by themselves.
+
+        A run over everything says what it did not reach; one chunk's verdict is never lost so.
+        """
+        kept = await self._store.kept(sorted(named))
         for position, key in enumerate(self._keys):
-            if self.board.ended(position):
-                continue
-            if key in kept:
-                if kept[key].verdict.flagged:
-                    await self._asking.bring_near(position)
-                self.board.judged(position, kept[key], from_cache=True)
-            elif key not in named:
-                self._stayed.add(position)
-                self.board.stays(position, self._earlier.get(position))
-            await turns.give()
+            earlier = self._earlier.get(position)
+            known = earlier.kept if earlier is not None else None
+            if earlier is not None and known and (not earlier.stored or key not in kept):
+                # The store would not take it, so what it holds is older; or it is gone from there.
+                self.board.stands(position, known, stored=False)
+            elif key in kept:
+                self.board.stands(position, kept[key])
 
     def _named_keys(self) -> frozenset[str]:
         """The keys of the chunks that this run is about."""
@@ -250,6 +298,18 @@ class Judgment:
                 reason = cause.value if cause and asked else GapReason.SKIPPED
                 self.board.gap(position, reason)
                 await turns.give()
+
+    def _to_ask(self) -> Iterator[tuple[int, str]]:
+        """Part and tag of every chunk that has not ended."""
+        for position in range(len(self.plan)):
+            if not self.board.ended(position):
+                yield position + 1, chunk_tag(self.plan.digest(position))
+
+    def _get_ready(self) -> None:
+        """Do in a thread what takes long the first time: prices, and what finds secrets."""
+        self._measured()
+        if self.settings.redact:
+            find_secrets("")
 
     def _measured(self) -> Estimator:
         if self._estimator is None:
@@ -285,9 +345,9 @@ class Judgment:
             async with asyncio.timeout(LEARN_SECONDS):
                 await learn_tokens(self._store, model, format, self._watch.ratios)
 
-    def _tokens(self) -> list[int]:
-        expected, _, _ = self._measured().chunks(self.plan)
-        return expected
+    def _result(self, started: float) -> Result:
+        tokens, _, _ = self._measured().chunks(self.plan)
+        return make_result(self.board, tokens, self._ending(started))
 
     def _ending(self, started: float) -> Ending:
         cause = self._asking.stop_cause
@@ -310,27 +370,18 @@ class Judgment:
             limit_reached=cause is StopCause.LIMIT and cut_short,
             cancelled=cause is StopCause.CANCEL and cut_short,
             store_error=self.store_error,
+            holds_left=self._asking.holds_left,
+            fault=self.fault.spec if self.fault else None,
             error=self.failure or self.fatal_error,
             seconds=time.monotonic() - started,
             price=price_of_run(self.judge.model, self.judge.price),
         )
 
     async def _record(self, result: Result) -> Result:
-        past = PastJudgment(
-            id=result.id,
-            path=self.session.name,
-            real_path=real_path(self.session.path),
-            session_id=self.session.id,
-            rubric=self.rubric.name,
-            rubric_version=self.rubric.version,
-            model=result.model,
-            status=result.status.value,
-            created=time.time(),
-            result=result.to_dict(),
-            digests=tuple(self._digest(finding) for finding in result.findings),
-            gaps=self.board.gap_replies(),
-        )
+        past = await asyncio.to_thread(past_judgment, self.board, self.rubric, result)
         try:
+            if self.fault is not None and self.fault.fills_whole_disk:
+                raise StoreWriteError(forced_full_disk(self._store))
             await self._store.record_judgment(past)
         except StoreWriteError as error:
             if result.store_error is None:
@@ -338,9 +389,3 @@ class Judgment:
         else:
             await self._learn()
         return result
-
-    def _digest(self, finding: ResultFinding) -> str:
-        """What a mark on the finding goes by: the event's text, else the chunk's."""
-        if finding.event is None:
-            return self.plan.digest(finding.part - 1).hex()
-        return self.session.index.digest(finding.event).hex()

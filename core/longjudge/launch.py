@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.config import Configuration
+    from longjudge.faults import Fault
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
 
@@ -30,7 +31,8 @@ class AppRequest:
 
     `model` is a model, a profile, `offline`, or None where nobody named one; `model_given` is
     true where this command line named it, and the offline rules must not take its place.
-    `session` is the id of one session of a file with many.
+    `session` is the id of one session of a file with many. `fault` is forced in every judgment;
+    its `kill` ends the process as it is, with the terminal as the app left it.
     """
 
     paths: tuple[Path, ...]
@@ -41,6 +43,7 @@ class AppRequest:
     config: Configuration
     model_given: bool = False
     session: str | None = None
+    fault: Fault | None = None
 
 
 def start_app(request: AppRequest) -> int:

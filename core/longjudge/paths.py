@@ -28,6 +28,11 @@ def store_path(
     chosen = option or os.environ.get("LONGJUDGE_STORE") or configured
     if chosen:
         return Path(chosen)
+    return default_store_path()
+
+
+def default_store_path() -> Path:
+    """Where the store is when nobody names another."""
     return platformdirs.user_data_path(APP_NAME) / "store.sqlite"
 
 

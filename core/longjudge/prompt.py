@@ -56,6 +56,11 @@ def system_text(rubric: Rubric) -> str:
     return f"{_SYSTEM}{instructions}\nCriteria:\n{criteria}\n\n{reply_format(rubric)}"
 
 
+def chunk_tag(digest: bytes) -> str:
+    """What marks the text of the chunk that `ChunkPlan.digest` describes."""
+    return digest.hex()[:12]
+
+
 def build_question(
     session: Session, plan: ChunkPlan, position: int, rubric: Rubric, *, redact: bool = True
 ) -> Question:
@@ -67,7 +72,7 @@ def build_question(
         SessionError: the file no longer holds what was indexed.
     """
     chunk = plan[position]
-    tag = plan.digest(position).hex()[:12]
+    tag = chunk_tag(plan.digest(position))
     events = question_events(session, chunk, redact=redact)
     lines = [f"<chunk-{tag}>"]
     lines += [
@@ -77,7 +82,7 @@ def build_question(
     for event in events:
         lines += [f"[[{tag} event {event.number}]]", neutralise(event.text)]
     lines += [f"</chunk-{tag}>", _AFTER]
-    return Question(system_text(rubric), "\n".join(lines), events, rubric, tag)
+    return Question(system_text(rubric), "\n".join(lines), events, rubric, tag, chunk.part)
 
 
 def sent_event(session: Session, number: int, *, redact: bool) -> Redacted:

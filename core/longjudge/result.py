@@ -67,7 +67,8 @@ _FINDING_FIELDS = tuple(item.name for item in dataclass_fields(ResultFinding))
 class ResultPart:
     """What became of one chunk. `tokens` is the estimate for the whole request.
 
-    `disagrees` is true where the offline rules flag what the model called clean.
+    `waited` is how long it waited for others and for its next try. `disagrees` is true where the
+    offline rules flag what the model called clean.
     """
 
     part: int
@@ -81,6 +82,7 @@ class ResultPart:
     tokens: int
     attempts: int
     seconds: float
+    waited: float = 0.0
     disagrees: bool = False
 
     def to_dict(self) -> dict[str, object]:
@@ -98,6 +100,8 @@ class ResultPart:
             "attempts": self.attempts,
             "seconds": self.seconds,
         }
+        if self.waited:
+            part["waited"] = self.waited
         if self.disagrees:
             part["disagrees"] = True
         return part

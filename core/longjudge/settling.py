@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.prices import Usage
 from longjudge.turns import Turns
 
 if TYPE_CHECKING:
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from longjudge.board import Board
     from longjudge.equals import Equals
     from longjudge.keeping import Keeper
-    from longjudge.prices import Usage
-    from longjudge.sharing import Sharing
+    from longjudge.sharing import Borrowed, Sharing
     from longjudge.store import KeptVerdict
 
 
@@ -60,12 +60,26 @@ class Settling:
                 self._board.plan.digest(position),
                 usage,
                 cost,
+                part=position + 1,
                 replace=self._fresh or not from_cache,
             )
         finally:
             self.under_way.discard(position)
             # Also where the caller was cancelled: the verdict is paid for, and on its way.
-            self._sharing.land(position, kept)
+            self._sharing.land(position, kept, stored=stored)
+        await self._show(position, kept, from_cache=from_cache, stored=stored)
+
+    async def settle_borrowed(self, position: int, borrowed: Borrowed) -> None:
+        """Show another judgment's verdict, committed first where this store does not have it."""
+        if not borrowed.stored:
+            await self.settle(position, borrowed.kept, Usage(), 0.0, from_cache=True)
+            return
+        self._sharing.land(position, borrowed.kept, stored=True)
+        await self._show(position, borrowed.kept, from_cache=True, stored=True)
+
+    async def _show(
+        self, position: int, kept: KeptVerdict, *, from_cache: bool, stored: bool
+    ) -> None:
         if not self._board.ended(position):
             self._board.judged(position, kept, from_cache=from_cache, stored=stored)
         turns = Turns()

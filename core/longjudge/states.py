@@ -31,12 +31,18 @@ TRANSITIONS: dict[ChunkState, frozenset[ChunkState]] = {
     ChunkState.QUEUED: frozenset({ChunkState.WAITING, ChunkState.RUNNING}) | _ENDED,
     ChunkState.WAITING: frozenset({ChunkState.QUEUED, ChunkState.RUNNING}) | _ENDED,
     ChunkState.RUNNING: frozenset({ChunkState.RETRYING}) | _ENDED,
-    ChunkState.RETRYING: frozenset({ChunkState.RUNNING}) | _ENDED,
+    ChunkState.RETRYING: frozenset({ChunkState.RUNNING, ChunkState.WAITING}) | _ENDED,
     ChunkState.CLEAN: frozenset(),
     ChunkState.FLAGGED: frozenset(),
     ChunkState.GAP: frozenset({ChunkState.QUEUED}),
 }
-"""Where a chunk may go from each state; of what has ended only a gap opens again."""
+"""Where a chunk may go from each state; of what has ended only a gap opens again.
+
+A chunk that is to be asked again waits where another process has begun to ask the same meanwhile.
+"""
+
+WAITS = frozenset({ChunkState.WAITING, ChunkState.RETRYING})
+"""Where a chunk is neither worked on nor just next in turn."""
 
 
 class GapReason(StrEnum):

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 class ChunkUpdate:
     """A chunk went from one state to the next.
 
+    `reason` is set for a `gap`, and while `retrying`: what it would be if nothing better came.
     `attempt` counts the questions sent for it so far. `wait` is the seconds until it is asked
     again (`retrying`), else 0. `stored` is false where the store would not take the verdict.
-    `seconds` is how long it has been worked on. `note` is the first finding's note, or what went
-    wrong.
+    `seconds` is how long it has been worked on, `waited` how long it has been in `waiting` and
+    `retrying`. `note` is the first finding's note, or what went wrong.
     """
 
     part: int
@@ -34,13 +35,31 @@ class ChunkUpdate:
     wait: float = 0.0
     seconds: float = 0.0
     note: str = ""
+    waited: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The provider lets nothing be asked for `wait` seconds from now, for what `note` says.
+
+    Told to every judgment of the endpoint when such a wait begins or grows, and to one that begins
+    meanwhile.
+    """
+
+    wait: float
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFailed:
-    """The store cannot be written: judging goes on and nothing more is kept."""
+    """The store cannot be written: judging goes on and nothing is kept meanwhile."""
 
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreTakes:
+    """The store can be written again, and has everything that it had not taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +79,7 @@ class JudgmentEnded:
     result: Result
 
 
-Update = ChunkUpdate | StoreFailed | Stopping | JudgmentEnded
+Update = ChunkUpdate | Paused | StoreFailed | StoreTakes | Stopping | JudgmentEnded
 Listener = Callable[[Update], None]
 
 

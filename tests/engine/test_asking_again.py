@@ -349,6 +349,51 @@ async def test_a_chunk_with_a_verdict_is_asked_afresh_alone_and_the_newest_answe
     assert (await run(session_file, store_file)).flagged_chunks == 1
 
 
+@pytest.mark.parametrize("ending", ["refused", "limit", "cancelled"])
+async def test_a_chunk_that_is_asked_anew_in_vain_keeps_its_verdict(
+    served: MessagesServer, session_file: Path, store_file: Path, ending: str
+) -> None:
+    served.script = lambda request, _: bad(request)
+    await run(session_file, store_file)
+    served.script = api.held if ending == "cancelled" else lambda *_: api.refusal()
+    if ending == "limit":
+        served.script = lambda request, _: api.later(api.clean(request), FOREVER)
+    limit = 0.3 if ending == "limit" else 600.0
+    only = frozenset({4})
+    async with Watched(session_file, store_file, only=only, fresh=True, time_limit=limit) as again:
+        running = again.begin()
+        if ending == "cancelled":
+            await again.until(5, "running")
+            assert again.judgment.cancel_part(5)
+        result = await running
+        record = again.judgment.board.chunks[4]
+    check_sums(result)
+    assert (result.status, result.gaps, result.calls) == ("complete", {}, 1)
+    assert (result.flagged_chunks, result.parts[4].from_cache) == (COUNT, True)
+    assert record.in_vain.startswith({"limit": "timed_out"}.get(ending, ending))
+    served.script = api.clean
+    after = await run(session_file, store_file)
+    assert (after.calls, after.flagged_chunks) == (0, COUNT)
+
+
+async def test_equal_chunks_that_are_asked_anew_in_vain_keep_their_verdicts(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_equal(tmp_path / "s.jsonl", COUNT)
+    await run(path, store_file)
+    served.script = lambda *_: api.refusal()
+    result = await run(path, store_file, only=frozenset({1}), fresh=True)
+    assert (result.status, result.calls, result.cached_chunks) == ("complete", 1, COUNT + 1)
+
+
+async def test_what_no_verdict_stood_for_is_a_gap_when_it_is_asked_anew(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda *_: api.refusal()
+    result = await run(session_file, store_file, only=frozenset({0}), fresh=True)
+    assert result.gaps == {"refused": 1, "skipped": COUNT - 1}
+
+
 async def test_more_calls_in_flight_begin_at_once_and_fewer_when_surplus_ones_are_over(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:

@@ -30,6 +30,7 @@ FIELDS = {
     "cost_usd_high",
     "cost_usd_batch",
     "seconds",
+    "advised_time_limit",
     "observed_factor",
     "redacted",
 }
@@ -117,7 +118,7 @@ def test_a_session_the_rubric_leaves_out_counts_nothing(session_file: Path) -> N
     lines = longjudge("estimate", TALK, session_file, "--json", *SIZE).objects
     [left_out] = [line for line in lines if line.get("path") == str(TALK)]
     assert left_out["status"] == "not_applicable"
-    no_sums = {"path", "id", "status", "observed_factor", "redacted"}
+    no_sums = {"path", "id", "status", "observed_factor", "redacted", "advised_time_limit"}
     assert {left_out[name] for name in FIELDS - no_sums} == {0}
     assert lines[-1]["chunks"] == COUNT
     assert "not applicable: no tool call" in longjudge("estimate", TALK).out
@@ -145,6 +146,34 @@ def test_the_duration_comes_from_what_was_measured(session_file: Path, tmp_path:
     [judged] = longjudge("judge", other, "--json", *model).objects
     measured = judged["parts"][0]["seconds"]
     assert seconds(*model, "--concurrency", "1") == pytest.approx(measured * COUNT)
+
+
+def test_the_limit_is_advised_from_what_was_measured(session_file: Path) -> None:
+    def first_line(*arguments: object) -> str:
+        return longjudge("estimate", session_file, *SIZE, *arguments).out.splitlines()[0]
+
+    # Nobody has measured this model: five seconds a chunk, four at a time.
+    words = first_line("--model", "claude-haiku-5-5", "--time-limit", "20")
+    assert "about 10 s (a guess, nothing was measured yet);" in words
+    assert "--time-limit 60 advised (20 s is set)" in words
+    assert "a limit of 600 s is enough" in first_line("--model", "claude-haiku-5-5")
+    offline = first_line("--model", "offline")
+    assert "a guess" not in offline
+    assert "a limit of 600 s is enough" in offline
+    slow = ("--model", "claude-haiku-5-5", "--concurrency", "1")
+    session, total = longjudge("estimate", session_file, "--json", *SIZE, *slow).objects
+    assert session["advised_time_limit"] == total["advised_time_limit"] == 90
+    assert session["seconds"] == 5 * COUNT
+
+
+def test_nothing_to_ask_needs_no_limit(session_file: Path) -> None:
+    longjudge("judge", session_file, "--model", "offline", *SIZE)
+    [session, total] = longjudge(
+        "estimate", session_file, "--json", "--model", "offline", *SIZE
+    ).objects
+    assert session["advised_time_limit"] is total["advised_time_limit"] is None
+    text = longjudge("estimate", session_file, "--model", "offline", *SIZE).out
+    assert "limit" not in text
 
 
 def test_an_unknown_price_stays_unknown(session_file: Path) -> None:

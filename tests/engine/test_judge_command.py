@@ -291,12 +291,12 @@ def test_a_folder_passes_over_what_is_no_session_and_an_empty_one_is_an_error(
         (["judge"], "needs a PATH"),
         (["sessions"], "are here; name a session file or its folder"),
         (["judge", "x", "--max-cost", "-1"], "out of range"),
-        (["judge", "x", "--fault", "timeout"], "--fault is not built yet"),
+        (["judge", "x", "--fault", "timeot"], "fault timeot: no such kind of failure; did you"),
+        (["--fault", "timeout@0", "."], "fault timeout@0: 0 is no part"),
         (["chunks", "x", "--chunk-tokens", "9"], "chunk size 9 is out of range; use 100 to"),
         (["chunks", "x", "--chunk-tokens", "900", "--chunk-chars", "900"], "exclude each other"),
         (["results", "--aggregate"], "--aggregate is not built yet"),
         (["results", "--format", "junit"], "--format junit is not built yet"),
-        (["holds", "--sweep"], "`holds` is not built yet; `longjudge --help` lists what is"),
         (["cache"], "`cache` needs a command; use stats, prune or why PATH"),
         (["judge", "x", "--rubric", ""], "--rubric is empty"),
         (["judge", "x", "--chunk-chars", "3"], "out of range"),
@@ -506,7 +506,7 @@ def test_what_the_encoding_of_the_output_lacks_is_escaped_and_ends_nothing(
 
     text = judge(LONG_SAMPLE)
     assert "so I left the layout a\\u2026" in text
-    assert "16 calls, 0 parts from the store" in text
+    assert "16 calls, 0 saved by the store" in text
     events = [{"kind": "user_message", "text": "naïve … 🎈"}, {"kind": "tool_call", "tool": "Bash"}]
     (tmp_path / "s.json").write_text(json.dumps(events), encoding="utf-8")
     out = judge(str(tmp_path / "s.json"), "--json")
@@ -571,6 +571,35 @@ def test_why_a_chunk_was_not_judged_is_said(session_file: Path) -> None:
     assert "effort is not known" in err
     assert err.count("effort is not known") == 1
     assert "\x1b" not in err
+
+
+def test_a_size_that_fits_is_offered_where_parts_are_too_large(session_file: Path) -> None:
+    def script(request: api.Request, _: int) -> api.Reply:
+        large = item_of(request.prompt) in (3, 4)
+        return api.error(413, "too large") if large else api.clean(request)
+
+    with MessagesServer(script) as server:
+        finished = longjudge(
+            "judge",
+            session_file,
+            "--chunk-chars",
+            CHUNK_CHARS,
+            ANTHROPIC_BASE_URL=server.base_url,
+        )
+    said = "2 parts are too large for the model; --chunk-chars 200 should fit"
+    assert said in finished.out
+    assert f"{session_file}: {said}" in finished.err
+    assert finished.code == 3
+
+
+def test_a_limit_that_is_expected_to_end_the_run_is_said_before_it(session_file: Path) -> None:
+    with MessagesServer() as server:
+        short = judge(server, session_file, "--time-limit", "14")
+        assert "the limit is short: about 15 s (a guess" in short.err
+        assert "--time-limit 60 advised (14 s is set)" in short.err
+        # Now it is measured, and short.
+        other = judge(server, session_file, "--fresh", "--time-limit", "14")
+    assert "the limit is short" not in other.err
 
 
 def test_text_that_looks_almost_like_a_fence_costs_no_time(tmp_path: Path) -> None:

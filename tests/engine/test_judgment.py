@@ -689,9 +689,12 @@ async def test_many_answers_at_once_do_not_keep_a_stopped_judgment_at_a_store_th
     served: MessagesServer, tmp_path: Path, store_file: Path, holder: sqlite3.Connection
 ) -> None:
     path = write_session(tmp_path / "s.jsonl", 100)
+    served.script = lambda request, _: api.held(request)
     async with Watched(path, store_file, concurrency=100) as watched:
-        holder.execute("BEGIN EXCLUSIVE")
         running = watched.begin()
+        await served.until(lambda: len(served.requests) == 100)
+        holder.execute("BEGIN EXCLUSIVE")
+        served.release()
         await served.until(lambda: sum(r.answered for r in served.requests) == 100)
         watched.judgment.cancel()
         async with asyncio.timeout(5):

@@ -262,7 +262,7 @@ def test_the_report_says_everything_and_is_the_same_every_time(store_file: Path)
     assert "- skipped × 1: part 4" in lines
     assert "- Settings: chunk_chars 30000" in lines
     assert "- Cost: $0.25" in lines
-    assert "- Calls: 3; parts from the store: 1" in lines
+    assert "- Calls: 3, 1 saved by the store" in lines
     assert any("2001-09-09 01:46:40 UTC" in line for line in lines)
 
 

@@ -119,7 +119,8 @@ def test_a_type_or_code_decides_more_closely(status, kind, code, again, reason):
     ("status", "header", "again", "reason"),
     [
         (500, "false", NEVER, PROVIDER),
-        (429, "false", NEVER, LIMITED),
+        (429, "false", WHEN_TOLD, LIMITED),
+        (529, "false", WHEN_TOLD, LIMITED),
         (400, "true", SOON, PROVIDER),
         (403, "true", SOON, PROVIDER),
         (500, "true", SOON, PROVIDER),
@@ -132,6 +133,7 @@ def test_a_type_or_code_decides_more_closely(status, kind, code, again, reason):
 def test_the_provider_may_say_whether_to_ask_again(status, header, again, reason):
     error = to_ask_error(status_error(status, headers={"x-should-retry": header}), ENDPOINT)
     assert (error.again, error.reason) == (again, reason)
+    assert error.discouraged == (header == "false" and again is WHEN_TOLD)
 
 
 @pytest.mark.parametrize(
@@ -165,6 +167,13 @@ def test_the_provider_may_say_whether_to_ask_again(status, header, again, reason
         (TypeError("'NoneType' object is not iterable"), SOON, True),
         (AttributeError("'str' object has no attribute 'content'"), SOON, True),
         (KeyError("content"), SOON, True),
+        (IndexError("list index out of range"), SOON, True),
+        (OverflowError("cannot convert float infinity to integer"), SOON, True),
+        (RecursionError("maximum recursion depth exceeded"), SOON, True),
+        (httpx2.DecodingError("incorrect header check"), SOON, True),
+        (httpx2.PoolTimeout("no connection"), SOON, False),
+        (httpx2.StreamClosed(), SOON, False),
+        (EOFError("the file ended"), SOON, False),
         (UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed"), NEVER, False),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), SOON, True),
         (ValueError("Exceeds the limit (4300 digits) for integer string conversion"), SOON, True),
@@ -195,9 +204,12 @@ def test_a_cancel_is_no_error_of_a_call():
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
-        ({"retry-after": "86400"}, 3600.0),
-        ({"retry-after": "inf"}, 3600.0),
-        ({"retry-after": "1e400"}, 3600.0),
+        ({"retry-after": "120"}, 120.0),
+        ({"retry-after": "3600"}, 120.0),
+        ({"retry-after-ms": "3600000"}, 120.0),
+        ({"retry-after": "86400"}, 120.0),
+        ({"retry-after": "inf"}, 120.0),
+        ({"retry-after": "1e400"}, 120.0),
         ({"retry-after": "0"}, None),
         ({"retry-after": "-5"}, None),
         ({"retry-after": "nan"}, None),
@@ -205,7 +217,7 @@ def test_a_cancel_is_no_error_of_a_call():
         ({"retry-after": ""}, None),
         ({"retry-after": "Wed, 99 Foo 2026 99:99:99 GMT"}, None),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, None),
-        ({"retry-after": "Wed, 21 Oct 2999 07:28:00 GMT"}, 3600.0),
+        ({"retry-after": "Wed, 21 Oct 2999 07:28:00 GMT"}, 120.0),
     ],
 )
 def test_how_long_the_provider_asks_to_wait(headers, wait):

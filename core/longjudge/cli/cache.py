@@ -15,26 +15,22 @@ from longjudge.cli.age import age_in_seconds
 from longjudge.cli.files import Reading, session_files
 from longjudge.cli.preview import Preview
 from longjudge.errors import StoreError, UsageError
+from longjudge.judges.access import profile_access
+from longjudge.judges.credentials import endpoint_of
 from longjudge.keys import key_origin
 from longjudge.store import Store, upkeep
 from longjudge.streams import tell
 from longjudge.text import clean_line
+from longjudge.why import TEXT, new_parts, new_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from longjudge.cli.options import Judging
+    from longjudge.config import Configuration
     from longjudge.sessions import Session
     from longjudge.store import Origin
-
-TEXT = "text"
-_WORDS = {
-    TEXT: "text",
-    "parameters": "request parameters",
-    "prompt": "prompt template",
-    "rendering": "rendering of events",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +43,8 @@ class Pruning:
     everything: bool
     dry_run: bool
 
-    def selection(self) -> upkeep.Selection:
-        """The same for the store.
+    def selection(self, config: Configuration) -> upkeep.Selection:
+        """The same for the store; a profile is its model at its address, as for `judge`.
 
         Raises:
             UsageError: nothing was named, or everything and something.
@@ -64,7 +60,11 @@ class Pruning:
         before = None
         if self.older_than is not None:
             before = time.time() - age_in_seconds("--older-than", self.older_than)
-        return upkeep.Selection(before, self.rubric, self.model)
+        profile = config.profiles.get(self.model) if self.model is not None else None
+        if profile is None or self.model is None:
+            return upkeep.Selection(before, self.rubric, self.model)
+        endpoint = endpoint_of(profile_access(self.model, profile).base_url)
+        return upkeep.Selection(before, self.rubric, profile.model, endpoint)
 
 
 def show_stats(store_path: Path, *, as_json: bool) -> int:
@@ -85,6 +85,7 @@ async def _stats(store_path: Path, as_json: bool) -> int:
     if as_json:
         fields = {
             "verdicts": stats.verdicts,
+            "earlier": stats.earlier,
             "bytes": stats.bytes,
             "by_model": stats.by_model,
             "by_rubric": [
@@ -96,6 +97,8 @@ async def _stats(store_path: Path, as_json: bool) -> int:
         return 0
     click.echo(f"{clean_line(str(store_path))}: {_size(stats.bytes)}")
     click.echo(f"  {stats.verdicts:,} verdicts, {stats.judgments:,} judgments, {stats.marks} marks")
+    if stats.earlier:
+        click.echo(f"  {stats.earlier:,} earlier answers that newer ones have replaced")
     for model, count in stats.by_model.items():
         click.echo(f"  {count:>9,} verdicts by {clean_line(model)}")
     for (rubric, version), count in stats.by_rubric.items():
@@ -103,13 +106,14 @@ async def _stats(store_path: Path, as_json: bool) -> int:
     return 0
 
 
-def prune(store_path: Path, pruning: Pruning, *, as_json: bool) -> int:
+def prune(judging: Judging, pruning: Pruning, *, as_json: bool) -> int:
     """Delete verdicts, give their space back, and return the exit code.
 
     Raises:
         LongjudgeError: nothing was named, or the store cannot be written.
     """
-    return asyncio.run(_prune(store_path, pruning, pruning.selection(), as_json))
+    selection = pruning.selection(judging.config)
+    return asyncio.run(_prune(judging.store_path(), pruning, selection, as_json))
 
 
 async def _prune(
@@ -120,35 +124,49 @@ async def _prune(
         # Nothing is made where there is no store.
         store = await Store.open_to_read(store_path)
         try:
-            number = await upkeep.count(store, selection)
+            there = await upkeep.count(store, selection)
         finally:
             await store.aclose()
-        _say_pruned(number, 0, None, dry_run=pruning.dry_run, as_json=as_json)
+        _say_pruned(there, 0, None, dry_run=pruning.dry_run, as_json=as_json)
         return 0
     store = await Store.open(store_path)
     try:
+        for notice in store.notices:
+            tell(f"longjudge: {notice}")
         if store.write_error is not None:
             raise StoreError(
                 f"{clean_line(str(store_path))}: the store cannot be written"
                 f" ({store.write_error}); nothing was deleted, try again later"
             )
-        number = await upkeep.delete(store, selection)
+        deleted = await upkeep.delete(store, selection)
     finally:
         await store.aclose()
     problem = await asyncio.to_thread(upkeep.shrink, store_path)
     freed = max(0, before - upkeep.file_bytes(store_path))
-    _say_pruned(number, freed, problem, dry_run=False, as_json=as_json)
+    _say_pruned(deleted, freed, problem, dry_run=False, as_json=as_json)
     return 0
 
 
 def _say_pruned(
-    number: int, freed: int, problem: str | None, *, dry_run: bool, as_json: bool
+    counts: upkeep.Counts, freed: int, problem: str | None, *, dry_run: bool, as_json: bool
 ) -> None:
-    verdicts = "1 verdict" if number == 1 else f"{number:,} verdicts"
+    verdicts = "1 verdict" if counts.verdicts == 1 else f"{counts.verdicts:,} verdicts"
+    if counts.earlier:
+        answers = (
+            "1 earlier answer" if counts.earlier == 1 else f"{counts.earlier:,} earlier answers"
+        )
+        verdicts = f"{verdicts} and {answers}"
     if as_json:
-        fields = {"deleted": 0 if dry_run else number, "freed_bytes": freed, "not_freed": problem}
+        none = upkeep.Counts(0, 0)
+        fields: dict[str, int | str | None] = {
+            "deleted": (none if dry_run else counts).verdicts,
+            "deleted_earlier": (none if dry_run else counts).earlier,
+            "freed_bytes": freed,
+            "not_freed": problem,
+        }
         if dry_run:
-            fields["would_delete"] = number
+            fields["would_delete"] = counts.verdicts
+            fields["would_delete_earlier"] = counts.earlier
         click.echo(msgspec.json.encode(fields).decode())
     elif dry_run:
         click.echo(f"would delete {verdicts}")
@@ -190,7 +208,7 @@ async def _explain(path: str, judging: Judging, as_json: bool, wanted: str | Non
             fields = {"part": position + 1, "kept": kept, "differs": parts}
             click.echo(msgspec.json.encode(fields).decode())
         else:
-            click.echo(f"{position + 1:>6}  {'kept' if kept else _new(parts)}")
+            click.echo(f"{position + 1:>6}  {'kept' if kept else new_words(parts)}")
     if not as_json:
         click.echo(_sum(differs, preview))
     if unknown and any(parts == [TEXT] for parts in differs):
@@ -225,27 +243,12 @@ async def _differences(preview: Preview, asked: Origin, store: Store) -> list[li
         for position, key in enumerate(preview.keys)
         if key not in preview.kept
     }
-    found = await upkeep.origins(store, sorted(set(digests.values())))
-    return [
-        _nearest(asked, found.get(digests[position], [])) if position in digests else []
-        for position in range(len(preview.keys))
-    ]
-
-
-def _nearest(asked: Origin, found: Sequence[Origin]) -> list[str]:
-    """What keeps the nearest verdict about the text from being used; the newest of equals."""
-    if not found:
-        return [TEXT]
-    return asked.differs(min(found, key=lambda other: (len(asked.differs(other)), -other.created)))
-
-
-def _new(parts: Sequence[str]) -> str:
-    *words, last = [_WORDS.get(part, part) for part in parts]
-    return f"new {', '.join(words)} and {last}" if words else f"new {last}"
+    new = await new_parts(store, asked, digests)
+    return [list(new.get(position, ())) for position in range(len(preview.keys))]
 
 
 def _sum(differs: Sequence[Sequence[str]], preview: Preview) -> str:
-    reasons = Counter(_new(parts) for parts in differs if parts)
+    reasons = Counter(new_words(parts) for parts in differs if parts)
     kept = f"{preview.totals.kept} kept"
     if not reasons:
         return f"nothing to ask, {kept}"

@@ -20,11 +20,11 @@ from longjudge.cli.preview import (
     secrets_in_words,
     thousands,
 )
-from longjudge.prices import OFFLINE_MODEL
+from longjudge.limits import advice, expected_words, limit_words, measure
 from longjudge.redaction import redacted_text
 from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
-from longjudge.store import Store, upkeep
+from longjudge.store import Store
 from longjudge.text import clean_line
 from longjudge.tokens import TokenEstimate
 
@@ -33,17 +33,13 @@ if TYPE_CHECKING:
 
     from longjudge.cli.options import Judging
     from longjudge.judges.base import Judge
+    from longjudge.limits import Measured
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
     from longjudge.settings import Settings
 
 BATCH_SHARE = 0.5
 """What the provider asks for a batch, of its price for a live answer."""
-
-DEFAULT_SECONDS = 5.0
-"""Expected for a chunk of a model that was never measured here."""
-
-OFFLINE_SECONDS = 0.02
 
 NO_TOKENS = TokenEstimate(0, 0, 0)
 
@@ -87,7 +83,8 @@ class Needs:
 
     `equal` counts chunks that an equal one answers, of this session or of one before it. `cost`
     is None where the price is unknown; `seen` where nothing was seen of the model before;
-    `redacted` where no secret is replaced.
+    `redacted` where no secret is replaced. `advised` is the time limit that the longest session
+    needs, 0 where nothing is to ask; `measured` says whether the durations are more than a guess.
     """
 
     chunks: int = 0
@@ -99,6 +96,8 @@ class Needs:
     seconds: float = 0.0
     seen: Seen | None = None
     redacted: Counter[str] | None = None
+    advised: float = 0.0
+    measured: bool = True
 
     def __add__(self, other: Needs) -> Needs:
         cost = None if self.cost is None or other.cost is None else self.cost + other.cost
@@ -115,6 +114,8 @@ class Needs:
             self.seconds + other.seconds,
             seen,
             None if other.redacted is None else other.redacted + (self.redacted or Counter()),
+            max(self.advised, other.advised),
+            self.measured and other.measured,
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -130,6 +131,7 @@ class Needs:
             "cost_usd_high": cost.high if cost else None,
             "cost_usd_batch": cost.middle * BATCH_SHARE if cost else None,
             "seconds": self.seconds,
+            "advised_time_limit": self.advised or None,
             "redacted": self.redacted,
             "observed_factor": self._observed_factor,
         }
@@ -170,8 +172,8 @@ async def _estimate_paths(
     reading.begin(files)
     store = await Store.open_to_read(judging.store_path())
     try:
-        seconds = await _seconds_per_chunk(store, judge)
-        estimating = _Estimating(settings, rubric, judge, store, fresh, seconds)
+        measured = await measure(store, judge.model)
+        estimating = _Estimating(settings, rubric, judge, store, fresh, measured)
         for file in files:
             for session in await reading.open(file):
                 try:
@@ -180,12 +182,12 @@ async def _estimate_paths(
                     session.close()
                 await note.say(needs.to_ask)
                 total += needs
-                click.echo(_line(session, status, needs, as_json=as_json))
+                click.echo(_line(session, status, needs, settings.time_limit, as_json=as_json))
     finally:
         await store.aclose()
     reading.close(paths)
     if as_json or reading.read:
-        click.echo(_total_line(reading.read, total, as_json=as_json))
+        click.echo(_total_line(reading.read, total, settings.time_limit, as_json=as_json))
     return 2 if reading.failed else 0
 
 
@@ -207,14 +209,14 @@ class _Estimating:
         judge: Judge,
         store: Store,
         fresh: bool,
-        seconds: float,
+        measured: Measured | None,
     ) -> None:
         self._settings = settings
         self._rubric = rubric
         self._judge = judge
         self._store = store
         self._fresh = fresh
-        self._seconds = seconds
+        self._measured = measured
         self._answered: set[str] = set()
 
     async def session(self, session: Session) -> tuple[str, Needs]:
@@ -246,6 +248,7 @@ class _Estimating:
         ):
             cost = Cost(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
         chunks, kept = len(preview.plan), preview.totals.kept
+        times = advice(self._measured, len(asked), self._settings.concurrency)
         return Needs(
             chunks=chunks,
             kept=kept,
@@ -253,15 +256,11 @@ class _Estimating:
             to_ask=len(asked),
             tokens=tokens,
             cost=cost,
-            seconds=self._duration(len(asked)),
+            seconds=times.expected,
             seen=_seen(preview, tokens.tokens, known),
+            advised=times.advised if asked else 0.0,
+            measured=times.measured or not asked,
         )
-
-    def _duration(self, to_ask: int) -> float:
-        """As long as one question at least, however many may be in flight."""
-        if not to_ask:
-            return 0.0
-        return self._seconds * max(1.0, to_ask / self._settings.concurrency)
 
 
 def _seen(preview: Preview, tokens: int, known: Container[str]) -> Seen | None:
@@ -273,32 +272,25 @@ def _seen(preview: Preview, tokens: int, known: Container[str]) -> Seen | None:
     return Seen(tokens * observed.factor, cost, frozenset({source}))
 
 
-async def _seconds_per_chunk(store: Store, judge: Judge) -> float:
-    measured = await upkeep.seconds_per_chunk(store, judge.model)
-    if measured is not None:
-        return measured
-    return OFFLINE_SECONDS if judge.model == OFFLINE_MODEL else DEFAULT_SECONDS
-
-
-def _line(session: Session, status: str, needs: Needs, *, as_json: bool) -> str:
+def _line(session: Session, status: str, needs: Needs, limit: float, *, as_json: bool) -> str:
     name = session.name if needs.redacted is None else redacted_text(session.name)
     if as_json:
         fields = {"path": name, "id": session.id, "status": status} | needs.to_dict()
         return msgspec.json.encode(fields).decode()
-    words = "not applicable: no tool call" if status == "not_applicable" else _words(needs)
+    words = "not applicable: no tool call" if status == "not_applicable" else _words(needs, limit)
     return f"{clean_line(name)}: {words}"
 
 
-def _total_line(sessions: int, total: Needs, *, as_json: bool) -> str:
+def _total_line(sessions: int, total: Needs, limit: float, *, as_json: bool) -> str:
     if as_json:
         # The keys of every other line, so that a reader needs one shape.
         fields: dict[str, object] = {"path": None, "id": None, "status": None}
         fields |= {"total": True, "sessions": sessions}
         return msgspec.json.encode(fields | total.to_dict()).decode()
-    return f"total of {plural(sessions, 'session')}: {_words(total)}"
+    return f"total of {plural(sessions, 'session')}: {_words(total, limit)}"
 
 
-def _words(needs: Needs) -> str:
+def _words(needs: Needs, limit: float) -> str:
     equal = f", {needs.equal} equal to another" if needs.equal else ""
     counts = f"{plural(needs.chunks, 'chunk')}, {needs.kept} kept, {needs.to_ask} to ask{equal}"
     if not needs.to_ask:
@@ -307,7 +299,8 @@ def _words(needs: Needs) -> str:
     band = f"{thousands(tokens.low)}-{thousands(tokens.high)}"
     return (
         f"{counts}, ~{thousands(tokens.tokens)} tokens ({band}), {_cost_words(needs.cost)},"
-        f" about {_duration_words(needs.seconds)}{_seen_words(needs)}"
+        f" {expected_words(needs.seconds, measured=needs.measured)};"
+        f" {limit_words(needs.advised, limit)}{_seen_words(needs)}"
         f"{secrets_in_words(needs.redacted)}"
     )
 
@@ -327,11 +320,3 @@ def _cost_words(cost: Cost | None) -> str:
         return "no cost"
     band = f"{money(cost.low)}-{money(cost.high)}"
     return f"about {money(cost.middle)} ({band}; {money(cost.middle * BATCH_SHARE)} as a batch)"
-
-
-def _duration_words(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s" if seconds >= 1 else "1 s"
-    if seconds < 6_000:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3_600:.1f} h"

@@ -10,13 +10,17 @@ import click
 import msgspec
 
 from longjudge.cli.files import Reading, session_files
+from longjudge.cli.holds import sweep_at_start
 from longjudge.cli.model_note import ModelNote
-from longjudge.cli.present import result_text
-from longjudge.cli.preview import Preview, secrets_in_words, summary
+from longjudge.cli.present import result_text, too_large_words
+from longjudge.cli.preview import Preview, plural, secrets_in_words, summary
 from longjudge.cli.progress import Progress
 from longjudge.errors import CredentialError, SessionError
+from longjudge.faults import forced_words
 from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
+from longjudge.limits import advice, measure
+from longjudge.prompt import chunk_tag
 from longjudge.redaction import redacted_fields, redacted_text
 from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
     from longjudge.budget import Budget
     from longjudge.cli.options import Judging
+    from longjudge.faults import Fault
     from longjudge.judges.base import Judge
     from longjudge.result import Result
     from longjudge.rubric import Rubric
@@ -101,6 +106,7 @@ class _Run:
     fresh: bool
     budget: Budget
     note: ModelNote
+    fault: Fault | None
     budget_told: bool = False
     not_begun: int = 0
     blocked: str | None = None
@@ -165,9 +171,12 @@ class _Run:
             await self.note.say(preview.totals.to_ask)
             words = f"{summary(preview.totals)}{preview.observed_words()}"
             words += f"; {self.judge.label}{await self._secrets(session, preview)}"
+            words += self._forced(preview)
             tell(f"{self._name(session)}: {words}")
+            await self._warn_of_the_limit(session, preview.totals.to_ask)
             if self.stop.requested:
                 return None
+        progress = Progress(len(preview.plan))
         judgment = Judgment(
             session,
             rubric=self.rubric,
@@ -175,14 +184,16 @@ class _Run:
             store=self.store,
             settings=self.settings,
             estimator=preview.estimator,
-            listener=Progress(len(preview.plan)),
+            listener=progress,
             blocked=self.blocked,
             fresh=self.fresh,
             budget=self.budget,
+            fault=self.fault,
         )
         self.stop.judgment = judgment
         try:
-            result = await judgment.run()
+            async with progress.counting_down():
+                result = await judgment.run()
         finally:
             self.stop.judgment = None
         self.blocked = judgment.fatal_error
@@ -190,6 +201,8 @@ class _Run:
             self.reading.failed = True
         if result.error:
             tell(f"longjudge: {self._name(session)}: stopped, {result.error}")
+        if words := too_large_words(result):
+            tell(f"longjudge: {self._name(session)}: {words}")
         if judgment.budget_ended and not self.budget_told:
             self.budget_told = True
             tell(
@@ -198,6 +211,13 @@ class _Run:
                 f" {self.budget.ended}; give more, or run again"
             )
         return result
+
+    async def _warn_of_the_limit(self, session: Session, to_ask: int) -> None:
+        """Say that the time limit is expected to end it, and which one would not."""
+        measured = await measure(self.store, self.judge.model)
+        times = advice(measured, to_ask, self.settings.concurrency)
+        if warning := times.warning(self.settings.time_limit):
+            tell(f"{self._name(session)}: {warning}")
 
     async def _secrets(self, session: Session, preview: Preview) -> str:
         """What is replaced in what leaves the machine."""
@@ -208,6 +228,15 @@ class _Run:
         asked = preview.asked(preview.kept)
         counts = await count_secrets(session, preview.plan, asked, self.stop.is_requested)
         return secrets_in_words(counts)
+
+    def _forced(self, preview: Preview) -> str:
+        """In how many parts a failure may be forced; a crash is forced in none."""
+        fault = self.fault
+        if fault is None:
+            return ""
+        tags = map(chunk_tag, preview.plan.digests())
+        met = sum(fault.meets(number + 1, tag) for number, tag in enumerate(tags))
+        return f"; failures are forced in {met} of {plural(len(preview.plan), 'part')}"
 
     def _name(self, session: Session) -> str:
         return redacted_text(session.name) if self.settings.redact else session.name
@@ -223,6 +252,7 @@ def judge_paths(
     fresh: bool,
     budget: Budget,
     wanted: str | None,
+    fault: Fault | None = None,
 ) -> int:
     """Judge every session in `paths`, or the `wanted` one, and return the exit code.
 
@@ -230,7 +260,7 @@ def judge_paths(
         LongjudgeError: what was named cannot be used.
     """
     return asyncio.run(
-        _judge_paths(paths, judging, as_json, fail_under, max_gaps, fresh, budget, wanted)
+        _judge_paths(paths, judging, as_json, fail_under, max_gaps, fresh, budget, wanted, fault)
     )
 
 
@@ -243,22 +273,28 @@ async def _judge_paths(
     fresh: bool,
     budget: Budget,
     wanted: str | None,
+    fault: Fault | None,
 ) -> int:
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
     budget.check_judge(judge)
     if caveat := offline_caveat(judge, rubric):
         tell(f"longjudge: {caveat}")
+    if fault is not None:
+        tell(f"longjudge: {forced_words(fault.spec)}")
     files = session_files(paths, "judge")
     loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(wanted), _Verdict()
     for number in signals_to_handle():
         loop.add_signal_handler(number, stop.request, number)
     store = await Store.open(judging.store_path(), give_up=lambda: stop.requested)
     try:
+        for notice in store.notices:
+            tell(f"longjudge: {notice}")
         if store.write_error:
             tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
+        await sweep_at_start(store)
         note = ModelNote(judging, asks=True)
-        run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget, note)
+        run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget, note, fault)
 
         def show(result: Result) -> None:
             verdict.count(result, fail_under, max_gaps)

@@ -20,7 +20,7 @@ from longjudge.errors import LongjudgeError, UsageError
 from longjudge.streams import can_print, let_go_of_lost_streams, print_in_any_encoding, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 USAGE = 2
 NOBODY_READS = 128 + 13
@@ -28,7 +28,6 @@ NOBODY_READS = 128 + 13
 
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
 _APP_COMMAND = "app"
-_UNBUILT_COMMANDS = ("holds",)
 
 
 class _Group(click.Group):
@@ -58,8 +57,12 @@ def _longjudge() -> None:
 @options.paths
 @options.judging
 @options.one_session
-def _app(paths: tuple[str, ...], judging: options.Judging, wanted: str | None) -> int:
+@options.fault
+def _app(
+    paths: tuple[str, ...], judging: options.Judging, wanted: str | None, fault: str | None
+) -> int:
     """Open the app."""
+    from longjudge.faults import Fault
     from longjudge.launch import AppRequest, start_app
 
     if paths:
@@ -74,6 +77,7 @@ def _app(paths: tuple[str, ...], judging: options.Judging, wanted: str | None) -
         settings=choice.settings,
         store=choice.store,
         config=judging.config,
+        fault=Fault.parse(fault) if fault is not None else None,
     )
     return start_app(request)
 
@@ -138,6 +142,7 @@ def _chunks(
 @click.option("--max-cost", type=float, metavar="USD", help="Most dollars to spend, all in all.")
 @click.option("--max-calls", type=int, metavar="N", help="Most calls to make, retries included.")
 @options.one_session
+@options.fault
 @options.unbuilt(options.UNBUILT_ON_JUDGE)
 def _judge(
     paths: tuple[str, ...],
@@ -149,12 +154,14 @@ def _judge(
     max_cost: float | None,
     max_calls: int | None,
     wanted: str | None,
+    fault: str | None,
 ) -> int:
     """Judge sessions: results on stdout as they finish, progress and estimate on stderr."""
     if fail_under is not None and not 0 <= fail_under <= 1:
         raise UsageError(f"--fail-under {fail_under:g} is out of range; use 0 to 1")
     from longjudge.budget import Budget
     from longjudge.cli.judge import judge_paths
+    from longjudge.faults import Fault
 
     return judge_paths(
         paths,
@@ -165,30 +172,12 @@ def _judge(
         fresh=fresh,
         budget=Budget(max_cost, max_calls),
         wanted=wanted,
+        fault=Fault.parse(fault) if fault is not None else None,
     )
 
 
 for _command in (*store_commands.COMMANDS, rubrics):
     _longjudge.add_command(_command)
-
-
-def _refuser(name: str) -> Callable[[tuple[str, ...]], int]:
-    def refuse(words: tuple[str, ...]) -> int:
-        raise UsageError(f"`{name}` is not built yet; `longjudge --help` lists what is")
-
-    return refuse
-
-
-for _name in _UNBUILT_COMMANDS:
-    _longjudge.add_command(
-        click.Command(
-            _name,
-            callback=_refuser(_name),
-            params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
-            context_settings={"ignore_unknown_options": True},
-            hidden=True,
-        )
-    )
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ import click
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
 from longjudge.errors import UsageError
+from longjudge.faults import KINDS
 from longjudge.settings import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MODEL,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     Command = Callable[..., int]
 
 UNBUILT_ON_JUDGE: dict[str, bool] = {
-    "--fault": True,
     "--batch": False,
     "--detach": False,
     "--since": True,
@@ -101,11 +101,19 @@ class Judging:
         return self.choice().store
 
 
+_KINDS = ", ".join(kind.name + "=N" * kind.needs_value for kind in KINDS)
+
 paths = click.argument("paths", nargs=-1, metavar="[PATH ...]", type=click.UNPROCESSED)
 json_output = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 one_session = click.option(
     "--session", "wanted", metavar="ID", help="One session of a file with many."
+)
+
+fault = click.option(
+    "--fault",
+    metavar="SPEC",
+    help=f"Force failures, e.g. `timeout@30%` or `429x2@1-3+slow=0.5`; of {_KINDS}.",
 )
 
 no_redact = click.option(

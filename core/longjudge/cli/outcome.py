@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from longjudge.faults import forced_words
 from longjudge.marks import Mark  # noqa: TC001 - read when the class is first converted
 from longjudge.result import count_verified, quotes_words
 from longjudge.states import JudgmentStatus
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +51,8 @@ class JudgedPart(msgspec.Struct, frozen=True):
     part: int
     reason: str | None = None
     disagrees: bool = False
+    chars: int = 0
+    tokens: int = 0
 
 
 class JudgedSession(msgspec.Struct, frozen=True):
@@ -101,6 +105,7 @@ class Outcome(msgspec.Struct, frozen=True):
     rubric: dict[str, str] = {}
     settings: dict[str, bool | int | float | str | None] = {}
     store_error: str | None = None
+    fault: str | None = None
     seconds: float = 0.0
     unknown: bool = False
     left_out: int = 0
@@ -126,6 +131,11 @@ class Outcome(msgspec.Struct, frozen=True):
         return self.unknown or self.status == JudgmentStatus.NOT_APPLICABLE
 
     @property
+    def fault_words(self) -> str:
+        """Which failures were forced, so that none looks like a real one; empty without any."""
+        return "" if self.fault is None else forced_words(clean_line(self.fault))
+
+    @property
     def score_words(self) -> str:
         """The score with what it could still become."""
         score = "none" if self.score is None else f"{self.score:.3f}"
@@ -142,6 +152,20 @@ class Outcome(msgspec.Struct, frozen=True):
     def gap_parts(self, reason: str) -> list[int]:
         """The parts that are gaps for this reason."""
         return [part.part for part in self.parts if part.reason == reason]
+
+    def sizes(self, reason: str) -> list[int]:
+        """How large the gaps for a reason are, in the unit of the chunk setting."""
+        parts = [part for part in self.parts if part.reason == reason]
+        most = self.settings.get("chunk_tokens")
+        if not isinstance(most, int):
+            return [part.chars for part in parts]
+        # A part's tokens are those of the whole question.
+        return [min(part.tokens, most) for part in parts]
+
+    @property
+    def by_tokens(self) -> bool:
+        """Whether the chunk setting counts tokens."""
+        return "chunk_tokens" in self.settings
 
     @property
     def disputed_parts(self) -> list[int]:

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 from longjudge.cli.outcome import read_outcome
 from longjudge.cli.preview import money, plural
+from longjudge.fitting import size_under
+from longjudge.losses import how_much
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.result import correction_words
+from longjudge.states import GapReason
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longjudge.cli.outcome import FoundProblem, Outcome
+    from longjudge.result import Result
 
 MAX_PARTS = 20
 
@@ -32,6 +36,8 @@ def outcome_text(outcome: Outcome, *, recorded: bool = False) -> str:
     """
     judge = judge_name(outcome)
     lines = [f"{clean_line(outcome.session.path)}: {clean_line(outcome.status)} · {judge}"]
+    if outcome.fault_words:
+        lines.append(f"  {outcome.fault_words}")
     skipped = outcome.session.skipped_lines
     if skipped:
         lines.append(f"  {plural(skipped, 'line')} of the file could not be read: not judged")
@@ -43,7 +49,7 @@ def outcome_text(outcome: Outcome, *, recorded: bool = False) -> str:
         f" {outcome.chunks} parts judged, {outcome.flagged_chunks} flagged"
     )
     lines.append(
-        f"  {plural(outcome.calls, 'call')}, {plural(outcome.cached_chunks, 'part')} from the store"
+        f"  {plural(outcome.calls, 'call')}, {outcome.cached_chunks:,} saved by the store"
         f" · {money(outcome.cost_usd)} · {outcome.seconds:.1f} s"
     )
     if usage := usage_words(outcome):
@@ -59,8 +65,11 @@ def outcome_text(outcome: Outcome, *, recorded: bool = False) -> str:
         shown = _some(outcome.gap_parts(reason))
         where = f", part {shown}" if shown else ""
         lines.append(f"  gap: {clean_line(reason)} × {count}{where}")
+    if words := _too_large_words(outcome):
+        lines.append(f"  {words}")
     if outcome.store_error:
-        lines.append(f"  NOTHING WAS KEPT: {clean_line(outcome.store_error)}")
+        lost = how_much(outcome.store_error).upper()
+        lines.append(f"  {lost} WAS KEPT: {clean_line(outcome.store_error)}")
     return "\n".join(lines)
 
 
@@ -98,6 +107,14 @@ def _price_words(outcome: Outcome) -> str:
     return f" · at {words}" if words else ""
 
 
+def too_large_words(result: Result) -> str:
+    """Which chunk size the model should take, where a part was too large for it; else empty."""
+    if GapReason.TOO_LARGE.value not in result.gaps:
+        return ""
+    outcome = read_outcome(result.to_dict())
+    return _too_large_words(outcome) if outcome else ""
+
+
 def judge_name(outcome: Outcome) -> str:
     """Who judged, for people."""
     return "offline rules" if outcome.model == OFFLINE_MODEL else clean_line(outcome.model)
@@ -109,6 +126,19 @@ def _disagreements(outcome: Outcome) -> str:
     if not parts:
         return f"rules disagree in {plural(outcome.disagreements, 'part')}"
     return f"rules disagree in {'part' if len(parts) == 1 else 'parts'} {_some(parts)}"
+
+
+def _too_large_words(outcome: Outcome) -> str:
+    sizes = outcome.sizes(GapReason.TOO_LARGE.value)
+    if not sizes:
+        return ""
+    words = "part is" if len(sizes) == 1 else "parts are"
+    words = f"{len(sizes)} {words} too large for the model"
+    size = size_under(sizes, by_tokens=outcome.by_tokens)
+    if size is None:
+        return f"{words}, however small the chunks are"
+    option = "--chunk-tokens" if outcome.by_tokens else "--chunk-chars"
+    return f"{words}; {option} {size} should fit"
 
 
 def _some(parts: Sequence[int]) -> str:

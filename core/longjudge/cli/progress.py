@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import shutil
 import time
+from math import ceil
 from typing import TYPE_CHECKING
 
-from longjudge.states import ChunkState
+from longjudge.states import ChunkState, GapReason
 from longjudge.streams import progress_is_live, tell, write_progress
-from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
+from longjudge.text import clean_line
+from longjudge.updates import ChunkUpdate, JudgmentEnded, Paused, Stopping, StoreFailed, StoreTakes
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from longjudge.updates import Update
 
 REDRAW_SECONDS = 0.1
 LINE_SECONDS = 10.0
+TICK_SECONDS = 0.5
 MAX_PROBLEMS = 10
 
 
@@ -28,28 +36,64 @@ class Progress:
         self._problems: set[str] = set()
         self._started = time.monotonic()
         self._last = self._started
+        self._paused_until = 0.0
+        self._why_paused = ""
 
     def __call__(self, update: Update) -> None:
         """Take one update."""
         match update:
             case ChunkUpdate():
                 self._states[update.part] = update.state
-                if update.state is ChunkState.RETRYING and update.wait >= 1:
-                    self._line(
-                        f"part {update.part}: asked again in {update.wait:.0f} s: {update.note}"
-                    )
+                self._retried(update)
                 if update.state is ChunkState.GAP and update.note:
                     self._gap(update)
                 self._draw()
+            case Paused():
+                self._pause(update)
             case StoreFailed():
                 self._line(f"longjudge: nothing is kept while the store fails: {update.message}")
+            case StoreTakes():
+                self._line("longjudge: the store can be written again and has every verdict")
             case Stopping(cause="budget"):
                 # The command says so itself, once for all sessions.
                 pass
             case Stopping():
+                self._paused_until = 0.0
                 self._line(f"stopping ({update.cause}): answers on their way may still arrive")
             case JudgmentEnded():
                 self._clear()
+
+    @contextlib.asynccontextmanager
+    async def counting_down(self) -> AsyncGenerator[None]:
+        """Redraw the line while time passes in which nothing happens."""
+        ticking = asyncio.create_task(self._tick()) if self._live else None
+        try:
+            yield
+        finally:
+            if ticking is not None:
+                ticking.cancel()
+                await asyncio.wait([ticking])
+                self._clear()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self._draw()
+
+    def _retried(self, update: ChunkUpdate) -> None:
+        """Say what is asked again later; of a rate limit everybody's wait is said instead."""
+        limited = update.reason is GapReason.RATE_LIMITED
+        if update.state is ChunkState.RETRYING and update.wait >= 1 and not limited:
+            self._line(f"part {update.part}: asked again in {update.wait:.0f} s: {update.note}")
+
+    def _pause(self, update: Paused) -> None:
+        self._paused_until = time.monotonic() + update.wait
+        self._why_paused = update.note
+        if self._live:
+            self._last = 0.0
+            self._draw()
+        elif update.wait >= 1:
+            self._line(f"waiting {ceil(update.wait)} s: {update.note}")
 
     def _gap(self, update: ChunkUpdate) -> None:
         """Say why a chunk has no verdict, each reason once: it is often the same for many."""
@@ -63,18 +107,25 @@ class Progress:
         if now - self._last < (REDRAW_SECONDS if self._live else LINE_SECONDS):
             return
         self._last = now
-        states = list(self._states.values())
-        flagged, gaps = states.count(ChunkState.FLAGGED), states.count(ChunkState.GAP)
-        judged = flagged + states.count(ChunkState.CLEAN)
-        text = (
-            f"{judged} of {self._chunks} parts judged, {flagged} flagged, {gaps} gaps,"
-            f" {states.count(ChunkState.RUNNING)} in flight, {now - self._started:.0f} s"
-        )
+        text = self._words(now)
         if self._live:
+            text = clean_line(text, max(20, shutil.get_terminal_size().columns - 1))
             write_progress("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
             self._line(text)
+
+    def _words(self, now: float) -> str:
+        states = list(self._states.values())
+        flagged, gaps = states.count(ChunkState.FLAGGED), states.count(ChunkState.GAP)
+        judged = flagged + states.count(ChunkState.CLEAN)
+        words = (
+            f"{judged} of {self._chunks} parts judged, {flagged} flagged, {gaps} gaps,"
+            f" {states.count(ChunkState.RUNNING)} in flight, {now - self._started:.0f} s"
+        )
+        if self._live and (wait := ceil(self._paused_until - now)) > 0:
+            words = f"{words} · waiting {wait} s: {self._why_paused}"
+        return words
 
     def _clear(self) -> None:
         if self._width:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.cli.present import judge_name, price_words, usage_words
 from longjudge.cli.preview import money, plural
+from longjudge.losses import how_much
 from longjudge.result import correction_words
 from longjudge.text import clean, clean_line
 
@@ -87,8 +88,11 @@ def _head(outcome: Outcome, created: float) -> list[str]:
         lines.append(
             f"- {plural(session.skipped_lines, 'line')} of the file could not be read: not judged"
         )
+    if outcome.fault_words:
+        lines.append(f"- F{inline(outcome.fault_words)[1:]}")
     if outcome.store_error:
-        lines.append(f"- Nothing was kept: {inline(outcome.store_error)}")
+        lost = how_much(outcome.store_error).capitalize()
+        lines.append(f"- {lost} was kept: {inline(outcome.store_error)}")
     return lines
 
 
@@ -152,7 +156,7 @@ def _facts(outcome: Outcome) -> list[str]:
         f"- Judge: {inline(judge_name(outcome))}",
         f"- Rubric: {inline(rubric.get('name', ''))}, version {inline(rubric.get('version', ''))}",
         f"- Settings: {settings}",
-        f"- Calls: {outcome.calls}; parts from the store: {outcome.cached_chunks}",
+        f"- Calls: {outcome.calls}, {outcome.cached_chunks} saved by the store",
         f"- Tokens: {inline(usage_words(outcome)) or 'none'}",
         f"- Cost: {money(outcome.cost_usd)}{_at_price(outcome)}",
         f"- Time: {outcome.seconds:.1f} s",

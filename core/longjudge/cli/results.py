@@ -239,10 +239,11 @@ def _row(judgment: PastJudgment, outcome: Outcome) -> str:
         score = " none" if outcome.score is None else f"{outcome.score:.3f}"
         verdict = f"{score} ({low:.3f}-{high:.3f})"
         parts = f"{outcome.judged_chunks}/{outcome.chunks} parts"
+    forced = f"  forced failures: {clean_line(outcome.fault)}" if outcome.fault else ""
     return (
         f"{clean_line(judgment.id)}  {_when(judgment.created)}  {clean_line(outcome.status):<14}"
         f"  {verdict}  {parts}  {_findings(outcome)}  {judge_name(outcome)}"
-        f"  {_rubric(outcome)}  {outcome.chunk_words}  {clean_line(judgment.path)}"
+        f"  {_rubric(outcome)}  {outcome.chunk_words}{forced}  {clean_line(judgment.path)}"
     )
 
 

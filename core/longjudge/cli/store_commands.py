@@ -1,4 +1,4 @@
-"""The commands that look into the store: `estimate`, `results` and `cache`."""
+"""The commands that look into the store: `estimate`, `results`, `holds` and `cache`."""
 
 from __future__ import annotations
 
@@ -73,6 +73,17 @@ def results(
     return show_results(options.Judging(store=store).store_path(), request)
 
 
+@click.command("holds")
+@click.option("--sweep", is_flag=True, help="Release what dead processes left.")
+@options.json_output
+@store
+def holds(sweep: bool, as_json: bool, store: str | None) -> int:
+    """Show what is held outside: every lease with its age and owner."""
+    from longjudge.cli.holds import show_holds
+
+    return show_holds(options.Judging(store=store).store_path(), as_json=as_json, sweep=sweep)
+
+
 @click.group("cache", invoke_without_command=True)
 @click.pass_context
 def cache(ctx: click.Context) -> None:
@@ -94,7 +105,7 @@ def _stats(as_json: bool, store: str | None) -> int:
 @cache.command("prune")
 @click.option("--older-than", metavar="AGE", help="Kept longer ago than AGE: 24h, 30d, 2w.")
 @click.option("--rubric", metavar="NAME|VERSION", help="By this rubric, or this version of one.")
-@click.option("--model", metavar="NAME", help="By this model.")
+@click.option("--model", metavar="NAME", help="By this model or profile.")
 @click.option("--all", "everything", is_flag=True, help="Every verdict.")
 @click.option("--dry-run", is_flag=True, help="Only say how many there are.")
 @options.json_output
@@ -108,11 +119,11 @@ def _prune(
     as_json: bool,
     store: str | None,
 ) -> int:
-    """Delete the verdicts that meet every condition; judgments and marks stay."""
+    """Delete verdicts and earlier answers that meet every condition; judgments, marks stay."""
     from longjudge.cli.cache import Pruning, prune
 
     pruning = Pruning(older_than, rubric, model, everything, dry_run)
-    return prune(options.Judging(store=store).store_path(), pruning, as_json=as_json)
+    return prune(options.Judging(store=store), pruning, as_json=as_json)
 
 
 @cache.command("why")
@@ -127,4 +138,4 @@ def _why(path: str, judging: options.Judging, as_json: bool, wanted: str | None)
     return explain(path, judging, as_json=as_json, wanted=wanted)
 
 
-COMMANDS = (estimate, results, cache)
+COMMANDS = (estimate, results, holds, cache)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin
 
-from longjudge.judges.base import Again, AskError
+from longjudge.judges.base import MAX_WAIT, Again, AskError
 from longjudge.judges.credentials import endpoint_of
 from longjudge.judges.proxies import proxy_hint, unreachable_hint
 from longjudge.states import GapReason
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import anthropic
 
 MAX_MESSAGE_CHARS = 200
-MAX_WAIT = 3600.0
 SECRET_CHARS = 8
 """Shorter words of a header are its scheme, such as `Bearer`."""
 
@@ -61,6 +60,7 @@ class _Outcome:
     again: Again
     reason: GapReason = GapReason.PROVIDER_ERROR
     hint: str = ""
+    discouraged: bool = False
 
 
 def call_errors() -> tuple[type[Exception], ...]:
@@ -82,6 +82,8 @@ def call_errors() -> tuple[type[Exception], ...]:
         TypeError,
         AttributeError,
         LookupError,
+        ArithmeticError,
+        EOFError,
         RuntimeError,
     )
 
@@ -102,7 +104,7 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
     if isinstance(error, TypeError) and "authentication method" in str(error):
         outcome = _Outcome(Again.END, hint="set ANTHROPIC_API_KEY")
         return _make("no credential", "", outcome, secrets, replied=False, free=True)
-    if isinstance(error, TypeError | AttributeError | LookupError):
+    if isinstance(error, _malformed()) or isinstance(error.__cause__, _malformed()):
         return _make("the reply is malformed", "", _Outcome(Again.SOON), secrets)
     if isinstance(error, TimeoutError | anthropic.APITimeoutError):
         return _unreachable("no reply in time", error, endpoint, secrets)
@@ -114,6 +116,20 @@ def to_ask_error(error: Exception, endpoint: str, secrets: Sequence[str] = ()) -
         # Bytes that are no text, a number of a million digits: the question itself was encoded.
         return _make("the reply is malformed", str(error), _Outcome(Again.SOON), secrets)
     return _unreachable("connection failed", error, endpoint, secrets)
+
+
+def _malformed() -> tuple[type[Exception], ...]:
+    """What a reply that arrived can do to those who read it."""
+    import httpx2
+
+    return (
+        TypeError,
+        AttributeError,
+        LookupError,
+        ArithmeticError,
+        RecursionError,
+        httpx2.DecodingError,
+    )
 
 
 def malformed_reply(endpoint: str = "") -> AskError:
@@ -131,6 +147,17 @@ def no_stream() -> AskError:
     """A whole message where a stream was asked for: every other question would fare the same."""
     outcome = _Outcome(Again.END, hint="take `stream` out of the profile")
     return _make("the endpoint does not stream", "", outcome, ())
+
+
+def refused_with(status: int, kind: str, *, wait: float | None = None) -> AskError:
+    """What an error reply of that status and type means, whoever thought it up."""
+    outcome = _outcome(status, kind, "", "")
+    return _make(f"{status} ({kind})", "", outcome, (), wait=wait, free=True)
+
+
+def no_reply(what: str) -> AskError:
+    """What a call without any reply means, whoever thought it up."""
+    return _make(what, "", _Outcome(Again.SOON), (), replied=False)
 
 
 def _unreachable(what: str, error: Exception, endpoint: str, secrets: Sequence[str]) -> AskError:
@@ -154,10 +181,10 @@ def _from_status(
     outcome = _outcome(status, kind, error.error_code or "", said)
     outcome = _as_told(outcome, headers.get("x-should-retry"))
     if 300 <= error.status_code < 400:
-        outcome = _Outcome(outcome.again, hint=f"set {_ADDRESS} to the address itself")
+        outcome = replace(outcome, hint=f"set {_ADDRESS} to the address itself")
         said = _pointed_to(error, headers.get("location")) or said
     hint = _hints(outcome.hint, proxy_hint(endpoint))
-    outcome = _Outcome(outcome.again, outcome.reason, hint)
+    outcome = replace(outcome, hint=hint)
     what = f"{status} ({kind})" if kind else str(status)
     return _make(what, said, outcome, secrets, wait=retry_after(headers), free=refused)
 
@@ -225,21 +252,26 @@ def _says_too_long(kind: str, said: str) -> bool:
 
 
 def _as_told(outcome: _Outcome, header: str | None) -> _Outcome:
-    """Follow `x-should-retry`, except where another try cannot help: money and size."""
+    """Follow `x-should-retry`, except where another try cannot help: money and size.
+
+    A rate limit usually passes, whatever is said: there it only makes the tries fewer.
+    """
     again = outcome.again
-    if header == "false" and again in (Again.SOON, Again.WHEN_TOLD):
-        return _Outcome(Again.NEVER, outcome.reason, outcome.hint)
+    if header == "false" and again is Again.WHEN_TOLD:
+        return replace(outcome, discouraged=True)
+    if header == "false" and again is Again.SOON:
+        return replace(outcome, again=Again.NEVER)
     if (
         header == "true"
         and again in (Again.NEVER, Again.END)
         and outcome.reason is GapReason.PROVIDER_ERROR
     ):
-        return _Outcome(Again.SOON, outcome.reason, outcome.hint)
+        return replace(outcome, again=Again.SOON)
     return outcome
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the provider asks to wait, at most an hour; None where it asks for none.
+    """Seconds that the provider asks to wait, at most `MAX_WAIT`; None where it asks for none.
 
     A wait of nothing, or one that is over, counts as none: asking again at once would only use
     up the attempts.
@@ -291,6 +323,7 @@ def _make(
         wait=wait,
         replied=replied,
         free=free,
+        discouraged=outcome.discouraged,
     )
 
 

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from longjudge.states import GapReason
 
 
+MAX_WAIT = 120.0
+"""The longest wait, in seconds, that a provider may order.
+
+So short that the default time limit leaves room for three attempts and more.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionEvent:
     """One event (or piece of one) as it stands in a question; `number` counts from 1."""
@@ -36,7 +43,7 @@ class Question:
     """Everything that one call sends: `system` and `user` are the exact texts.
 
     `events` holds the same chunk in structure, for judges that are no models. `tag` is the fence
-    of the chunk's text.
+    of the chunk's text. `part` is the chunk's number; no judge is told of it.
     """
 
     system: str
@@ -44,6 +51,7 @@ class Question:
     events: tuple[QuestionEvent, ...]
     rubric: Rubric
     tag: str
+    part: int = 0
 
 
 class Stop(StrEnum):
@@ -59,13 +67,15 @@ class Stop(StrEnum):
 class Answer:
     """What came back: the text of all text blocks, why it ended, what it used.
 
-    `detail` says more where `stop` is not `COMPLETE`, for a person.
+    `detail` says more where `stop` is not `COMPLETE`, for a person. A `forced` one is made up: no
+    judge gave it, and it is never a verdict.
     """
 
     text: str
     stop: Stop
     usage: Usage = field(default_factory=Usage)
     detail: str = ""
+    forced: bool = False
 
 
 class Again(StrEnum):
@@ -86,7 +96,8 @@ class AskError(Exception):
 
     `wait` is what the provider asked to wait, in seconds, None where it said nothing. `replied`
     is False where no reply of any kind arrived. `free` is True where certainly nothing was charged:
-    nothing was sent, or the reply is an error.
+    nothing was sent, or the reply is an error. `discouraged` is True where the provider says that
+    asking again will not help, of something that usually passes.
     """
 
     def __init__(
@@ -98,6 +109,7 @@ class AskError(Exception):
         wait: float | None = None,
         replied: bool = True,
         free: bool = False,
+        discouraged: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -106,6 +118,7 @@ class AskError(Exception):
         self.wait = wait
         self.replied = replied
         self.free = free
+        self.discouraged = discouraged
 
 
 class Judge(Protocol):

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 MAX_REFERENCE_CHARS = 200
 
 _TOKEN = re.compile(r"[\w./~@+-]+")
+# Only what has a dot or a slash can be a path; most words have none.
+_PATH_TOKEN = re.compile(r"(?<![\w./~@+-])[\w~@+-]*+[./][\w./~@+-]*+")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _TRIM = ".,:;-+@"
 
+# First one letter of each case: so the search runs over everything else at full speed.
 _MISSING = re.compile(
-    r"no such file|not found|does not exist|doesn't exist|enoent|cannot find|can't find"
-    r"|could not find|cannot open|could not be found",
-    re.I,
+    r"[nNdDeEcC](?i:(?<=n)(?:o such file|ot found)|(?<=d)oes(?: not|n't) exist|(?<=e)noent"
+    r"|(?<=c)(?:an(?:not|'t) find|annot open|ould not (?:find|be found)))"
 )
 _MISSING_SYMBOL = re.compile(
     r"cannot import name '(\w{3,80})'|has no attribute '(\w{3,80})'"
@@ -45,11 +47,10 @@ def sentences(text: str, start: int = 0) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in found if begin < end]
 
 
-def path_tokens(text: str, start: int = 0) -> list[str]:
+def path_tokens(text: str) -> list[str]:
     """Everything in a text that looks like a path or a file name, as it stands there."""
     found: list[str] = []
-    for match in _TOKEN.finditer(text, start):
-        token = match.group()
+    for token in _PATH_TOKEN.findall(text):
         if len(token) > MAX_REFERENCE_CHARS:
             continue
         token = token.rstrip(_TRIM).removeprefix("./")
@@ -109,6 +110,9 @@ class MissingReferences:
         """A tool result: what it shows exists, what it fails on does not."""
         alone = self._calls_open == 1
         self._calls_open = max(0, self._calls_open - 1)
+        if not (self._paths or _MISSING.search(text) or _MISSING_SYMBOL.search(text)):
+            # Nothing is missing, and nothing can turn out to exist: most results end here.
+            return
         missing: list[str] = []
         for line in text.splitlines():
             if self._add_symbols(line):
@@ -134,8 +138,9 @@ class MissingReferences:
 
     def user(self, text: str) -> None:
         """A user's message: what the user names is not the agent's invention."""
-        for path in path_tokens(text):
-            self._forget(path)
+        if self._paths:
+            for path in path_tokens(text):
+                self._forget(path)
         self._symbols -= set(_TOKEN.findall(text))
 
     def citations(self, text: str, body: int) -> list[Citation]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from longjudge.store.damage import DamagedStoreError
+from longjudge.store.earlier import EarlierVerdict, earlier_verdicts
 from longjudge.store.file import StoreWriteError
 from longjudge.store.gap_replies import Asked, GapReply, Stretch, last_gap, read_gap_replies
 from longjudge.store.past import PastJudgment, real_path
@@ -11,6 +13,8 @@ from longjudge.store.upkeep import Origin
 
 __all__ = [
     "Asked",
+    "DamagedStoreError",
+    "EarlierVerdict",
     "GapReply",
     "KeptVerdict",
     "KeyParts",
@@ -20,6 +24,7 @@ __all__ = [
     "Store",
     "StoreWriteError",
     "Stretch",
+    "earlier_verdicts",
     "last_gap",
     "learn_tokens",
     "read_gap_replies",

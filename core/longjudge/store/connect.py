@@ -7,19 +7,33 @@ what is locked is tried again for as long as the caller has patience.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sqlite3
+import threading
 from typing import TYPE_CHECKING, TypeVar, cast
-from urllib.parse import quote
 
 import aiosqlite
 
-from longjudge.errors import StoreError
+from longjudge.store.backup import NoBackupError, back_up
+from longjudge.store.damage import (
+    CHECKED_BYTES,
+    ENDS,
+    DamageFoundError,
+    fault_in,
+    forget_damage,
+    is_damage,
+    is_noted,
+    newer_store,
+    no_store,
+    refusal,
+)
 from longjudge.store.migrations import (
     MIGRATIONS,
     OLD_FOR_READERS,
     SCHEMA_VERSION,
 )
+from longjudge.store.names import MAGIC, log_of
 from longjudge.store.past import known_real_path
 from longjudge.text import clean_line
 
@@ -39,9 +53,6 @@ MIGRATION_SECONDS = 30.0
 
 TRY_SECONDS = 0.1
 """How long one try may hold the connection's thread, which nothing can interrupt."""
-
-_MAGIC = b"SQLite format 3\0"
-"""How every database begins that holds anything: https://www.sqlite.org/fileformat.html."""
 
 _CONTENT = """
     SELECT user_version, (SELECT count(*) FROM sqlite_master),
@@ -79,32 +90,29 @@ async def patiently(
         await asyncio.sleep(0.02 + 0.001 * (os.getpid() % 17))
 
 
-def uri(path: Path) -> str:
-    """The file's URI; bytes that are no text, `?` and `#` in its name included."""
-    return f"file://{quote(os.fsencode(path.absolute()))}"
-
-
-def file_id(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path; None where there is none."""
+async def in_thread(
+    work: Callable[[Callable[[], bool]], R], give_up: Callable[[], bool] = _never
+) -> R:
+    """Run what takes long in a thread; it is told to leave off where its caller is cancelled."""
+    left = threading.Event()
     try:
-        facts = path.stat()
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
+        return await asyncio.to_thread(work, lambda: left.is_set() or give_up())
+    finally:
+        left.set()
 
 
-def reading_modes(path: Path) -> list[str]:
-    """How to open a store that must not change: the ways to try in turn.
+def reading_modes(path: Path) -> list[tuple[str, bool]]:
+    """How to open a store that must not change, and whether alone: the ways to try in turn.
 
     A reader in WAL mode needs files beside the store, and only one that may write removes them
-    again. Where none can be made (the folder is read-only, the disk full) and there is no log to
-    read, the file is as good as immutable.
+    again. Where none can be made (the folder is read-only, the disk full), one who is alone needs
+    none; and where there is no log to read, the file is as good as immutable.
     """
     may_write = os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)
-    log = path.with_name(path.name + "-wal")
+    log = log_of(path)
     if log.exists() and log.stat().st_size:
-        return ["mode=rw" if may_write else "mode=ro"]
-    return ["mode=rw"] * may_write + ["mode=ro&immutable=1"]
+        return [("mode=rw", False), ("mode=rw", True)] if may_write else [("mode=ro", False)]
+    return [("mode=rw", False)] * may_write + [("mode=ro&immutable=1", False)]
 
 
 def is_locked(error: sqlite3.OperationalError) -> bool:
@@ -116,20 +124,30 @@ def make_file(path: Path) -> str | None:
     """Create an empty file with mode 0600 where there is none; what went wrong, or None.
 
     Raises:
-        StoreError: a file that is no database: SQLite takes one of a single byte for an empty one.
+        StoreError: a file that is no database: SQLite takes one of a single byte for an empty one,
+            and removes the log of one without any.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
-            begin = os.read(file, len(_MAGIC))
+            begin = os.read(file, len(MAGIC))
         finally:
             os.close(file)
     except OSError as error:
         return f"{clean_line(str(path))}: {error.strerror or error}"
-    if begin and begin != _MAGIC:
-        raise _no_database(path, "file is not a database")
+    if begin and begin != MAGIC:
+        raise refusal(path, "file is not a database")
+    if not begin and _bytes(log_of(path)):
+        raise refusal(path, "it is empty, and what was written last still stands beside it")
     return None
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def has_content(path: Path) -> bool:
@@ -149,6 +167,7 @@ async def connect(
     """Connect and prepare; whatever goes wrong, the connection's thread is let go.
 
     Raises:
+        DamagedStoreError: a store, and damaged.
         StoreError: no database, or a newer one.
         sqlite3.OperationalError: it cannot be opened this way.
     """
@@ -159,36 +178,60 @@ async def connect(
         await prepare(connection)
     except BaseException as error:
         await asyncio.shield(connection.close())
+        if is_damage(error):
+            raise await asyncio.to_thread(refusal, path, str(error)) from error
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(
             error, sqlite3.OperationalError
         ):
-            raise _no_database(path, error) from error
+            raise no_store(path, str(error)) from error
         raise
     return connection
 
 
 async def prepare_to_write(
-    path: Path, connection: aiosqlite.Connection, give_up: Callable[[], bool] = _never
+    path: Path,
+    connection: aiosqlite.Connection,
+    give_up: Callable[[], bool],
+    notices: list[str],
 ) -> None:
-    """Switch to WAL and bring the schema up to date."""
+    """Switch to WAL, bring the schema up to date, and look whether the file is in order.
+
+    What the user should know is added to `notices`.
+    """
 
     async def prepare() -> None:
         # First of all, since the mode of another program's file is not ours to change.
         await _check_content(path, connection)
         await connection.execute("PRAGMA journal_mode=WAL")
         await connection.execute("PRAGMA synchronous=NORMAL")
-        await _migrate(path, connection)
+        if backup := await _migrate(path, connection, give_up):
+            notices.append(backup)
+        await _look(path, connection)
 
     try:
         await patiently(prepare, PATIENCE_SECONDS, give_up)
+    except NoBackupError:
+        raise
     except sqlite3.OperationalError:
         if give_up() or not 0 < await _version(connection) < SCHEMA_VERSION:
             raise
         await patiently(prepare, MIGRATION_SECONDS, give_up)
 
 
-async def prepare_to_read(path: Path, connection: aiosqlite.Connection) -> None:
-    """Check the schema, and change nothing; an older one is made to read like today's."""
+async def prepare_empty(path: Path, connection: aiosqlite.Connection) -> None:
+    """Make the tables of a store in memory, which stands in for the one at the path."""
+    await _migrate(path, connection, _never)
+
+
+async def prepare_to_read(
+    path: Path, connection: aiosqlite.Connection, *, alone: bool = False
+) -> None:
+    """Check the schema, and change nothing; an older one is made to read like today's.
+
+    A reader that is `alone` keeps all others out, and needs no file beside the store for that.
+    """
+    if alone:
+        await connection.execute("PRAGMA locking_mode=EXCLUSIVE")
     version = await patiently(lambda: _check_content(path, connection), PATIENCE_SECONDS)
     if version == 0:
         raise NoTablesYetError("it has no tables yet")
@@ -206,24 +249,9 @@ async def _name_functions(connection: aiosqlite.Connection) -> None:
     await name("known_real_path", 1, known_real_path)
 
 
-def _no_database(path: Path, error: Exception | str) -> StoreError:
-    return StoreError(
-        f"{clean_line(str(path))}: not a longjudge store ({error}); move it away, or name another"
-        " with --store"
-    )
-
-
 async def _version(connection: aiosqlite.Connection) -> int:
     rows = list(await connection.execute_fetchall("PRAGMA user_version"))
     return int(rows[0][0])
-
-
-def _check_version(path: Path, version: int) -> None:
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{clean_line(str(path))}: written by a newer longjudge (schema {version}, this one"
-            f" knows {SCHEMA_VERSION}); update longjudge, or name another store with --store"
-        )
 
 
 async def _check_content(path: Path, connection: aiosqlite.Connection) -> int:
@@ -234,25 +262,60 @@ async def _check_content(path: Path, connection: aiosqlite.Connection) -> int:
         sqlite3.DatabaseError: the tables of another program.
     """
     [(version, tables, verdicts)] = await connection.execute_fetchall(_CONTENT)
-    _check_version(path, version)
+    if version > SCHEMA_VERSION:
+        raise newer_store(path, version)
     if tables if version == 0 else not verdicts:
         raise sqlite3.DatabaseError("it is the database of another program")
     return version
 
 
-async def _migrate(path: Path, connection: aiosqlite.Connection) -> None:
+async def _migrate(
+    path: Path, connection: aiosqlite.Connection, give_up: Callable[[], bool]
+) -> str | None:
+    """Bring the schema up to date; in one line, where the store is as it was before."""
     if await _version(connection) == SCHEMA_VERSION:
-        return
+        return None
     await _name_functions(connection)
     await connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while this one waited for the lock.
         version = await _check_content(path, connection)
+        backup: Path | None = None
+        if 0 < version < SCHEMA_VERSION:
+            # Nobody else can write now, and readers are not kept from reading.
+            backup = await in_thread(lambda stop: back_up(path, version, stop), give_up)
         for number in range(version, SCHEMA_VERSION):
             for statement in MIGRATIONS[number]:
                 await connection.execute(statement)
         await connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION:d}")
+        await connection.execute("COMMIT")
     except BaseException:
-        await asyncio.shield(connection.execute("ROLLBACK"))
+        # A full disk may have undone everything by itself.
+        with contextlib.suppress(sqlite3.Error):
+            await asyncio.shield(connection.execute("ROLLBACK"))
         raise
-    await connection.execute("COMMIT")
+    if backup is None:
+        return None
+    return (
+        f"{clean_line(str(path))}: brought from schema {version} to {SCHEMA_VERSION}; as it was"
+        f" before it stands beside it as {clean_line(backup.name)}"
+    )
+
+
+async def _look(path: Path, connection: aiosqlite.Connection) -> None:
+    """See whether the file is in order: at its ends, or all of it where it is small or suspect.
+
+    Raises:
+        sqlite3.DatabaseError: it is damaged.
+    """
+    noted = await asyncio.to_thread(is_noted, path)
+    if noted or await asyncio.to_thread(_bytes, path) <= CHECKED_BYTES:
+        check = "integrity_check" if noted else "quick_check"
+        rows = [(row[0],) for row in await connection.execute_fetchall(f"PRAGMA {check}(20)")]
+        if fault := fault_in(rows):
+            raise DamageFoundError(fault)
+        if noted:
+            await asyncio.to_thread(forget_damage, path)
+    else:
+        for statement in ENDS:
+            await connection.execute_fetchall(statement)

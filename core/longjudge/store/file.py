@@ -13,20 +13,23 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
+from longjudge.store.aside import CannotPutAsideError, put_aside
 from longjudge.store.connect import (
     PATIENCE_SECONDS,
     NoTablesYetError,
     connect,
-    file_id,
     has_content,
+    in_thread,
     is_locked,
     make_file,
     patiently,
+    prepare_empty,
     prepare_to_read,
     prepare_to_write,
     reading_modes,
-    uri,
 )
+from longjudge.store.damage import DamagedStoreError, is_damage, note_damage
+from longjudge.store.names import file_id, uri
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -41,17 +44,33 @@ SHORT_PATIENCE_SECONDS = 0.3
 
 CLOSE_SECONDS = 2.0
 
+ASIDE_SECONDS = 60.0
+"""How long another process may take to put a damaged store aside, or go on writing to it."""
+
+OPEN_TRIES = 3
+"""How often a store is opened anew after a damaged one was put aside."""
+
 
 class StoreWriteError(StoreError):
     """A write failed (read-only, full disk, locked): judging goes on, nothing more is kept."""
 
 
 class StoreFile:
-    """An open store. `write_error` says why nothing can be written, and is None while it can."""
+    """An open store. `write_error` says why nothing can be written, and is None while it can.
 
-    def __init__(self, path: Path, connection: aiosqlite.Connection, write_error: str | None):
+    `notices` are what the user should be told about how it was opened, a line each.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        connection: aiosqlite.Connection,
+        write_error: str | None,
+        notices: Sequence[str] = (),
+    ) -> None:
         self.path = path
         self.write_error = write_error
+        self.notices = list(notices)
         self._connection = connection
         self._pending: set[asyncio.Task[int]] = set()
         self._patience = PATIENCE_SECONDS
@@ -64,6 +83,9 @@ class StoreFile:
     async def open(cls, path: Path, give_up: Callable[[], bool] = lambda: False) -> Self:
         """Open the store at `path`, creating it (mode 0600) and its folder where missing.
 
+        One of an older schema is copied before it is brought up to date; a damaged one is put
+        aside, and a new one holds what could be read of it. Both are said in `notices`.
+
         A store that can only be read is opened as such; where there is none and none can be
         made, an empty one in memory stands in. Both say so in `write_error`, as does a store
         that another process holds for longer than `PATIENCE_SECONDS`, or until `give_up()`.
@@ -71,20 +93,57 @@ class StoreFile:
         Raises:
             StoreError: the file is no database, or was written by a newer longjudge.
         """
+        notices: list[str] = []
+        for _ in range(OPEN_TRIES):
+            seen = await asyncio.to_thread(file_id, path)
+            try:
+                return await cls._open(path, give_up, notices)
+            except DamagedStoreError as error:
+                fault = error.fault
+            try:
+                notice = await patiently(
+                    lambda seen=seen, fault=fault: in_thread(
+                        lambda stop: put_aside(path, seen, fault, stop), give_up
+                    ),
+                    ASIDE_SECONDS,
+                    give_up,
+                )
+            except (CannotPutAsideError, sqlite3.OperationalError) as error:
+                why = f"the store is damaged ({fault}) and cannot be put aside ({error})"
+                break
+            if notice is not None:
+                notices.append(notice)
+        else:
+            why = "the store is damaged each time it is opened"
+        problem = clean_line(f"{path}: {why}; move it away, or name another with --store")
+        return await cls._open_what_there_is(path, problem, notices)
+
+    @classmethod
+    async def _open(cls, path: Path, give_up: Callable[[], bool], notices: list[str]) -> Self:
         problem = await asyncio.to_thread(make_file, path)
         if problem is None:
             try:
                 connection = await connect(
-                    path, f"{uri(path)}?mode=rw", lambda c: prepare_to_write(path, c, give_up)
+                    path,
+                    f"{uri(path)}?mode=rw",
+                    lambda c: prepare_to_write(path, c, give_up, notices),
                 )
             except sqlite3.OperationalError as error:
                 problem = str(error)
             else:
-                return cls(path, connection, None)
-        with contextlib.suppress(sqlite3.OperationalError, OSError):
+                return cls(path, connection, None, notices)
+        return await cls._open_what_there_is(path, problem, notices)
+
+    @classmethod
+    async def _open_what_there_is(cls, path: Path, problem: str, notices: Sequence[str]) -> Self:
+        """Open a store that cannot be written: to read, else as an empty one."""
+        store: Self | None = None
+        with contextlib.suppress(sqlite3.OperationalError, OSError, DamagedStoreError):
             if await asyncio.to_thread(has_content, path):
-                return await cls._open_existing(path, problem)
-        return await cls._open_empty(path, problem)
+                store = await cls._open_existing(path, problem)
+        store = store or await cls._open_empty(path, problem)
+        store.notices += notices
+        return store
 
     @classmethod
     async def open_to_read(cls, path: Path) -> Self:
@@ -116,22 +175,22 @@ class StoreFile:
         *modes, last = await asyncio.to_thread(reading_modes, path)
         for mode in modes:
             try:
-                return await cls._open_as(path, mode, problem)
+                return await cls._open_as(path, *mode, problem)
             except sqlite3.OperationalError as error:
                 if is_locked(error):
                     raise
-        return await cls._open_as(path, last, problem)
+        return await cls._open_as(path, *last, problem)
 
     @classmethod
-    async def _open_as(cls, path: Path, mode: str, problem: str) -> Self:
-        connection = await connect(path, f"{uri(path)}?{mode}", lambda c: prepare_to_read(path, c))
+    async def _open_as(cls, path: Path, mode: str, alone: bool, problem: str) -> Self:
+        connection = await connect(
+            path, f"{uri(path)}?{mode}", lambda c: prepare_to_read(path, c, alone=alone)
+        )
         return cls(path, connection, problem)
 
     @classmethod
     async def _open_empty(cls, path: Path, problem: str) -> Self:
-        return cls(
-            path, await connect(path, ":memory:", lambda c: prepare_to_write(path, c)), problem
-        )
+        return cls(path, await connect(path, ":memory:", lambda c: prepare_empty(path, c)), problem)
 
     async def aclose(self) -> None:
         """Await the writes on their way, for a bounded time, and close the connection."""
@@ -146,7 +205,8 @@ class StoreFile:
         """The rows of a query.
 
         Raises:
-            StoreError: the file is damaged, or another process does not let go of it.
+            DamagedStoreError: the file is damaged there.
+            StoreError: it cannot be read, or another process does not let go of it.
         """
         try:
             return list(
@@ -155,10 +215,23 @@ class StoreFile:
                 )
             )
         except sqlite3.Error as error:
+            if is_damage(error):
+                await asyncio.shield(self._met_damage(error))
+                raise DamagedStoreError(self.path, str(error)) from error
             raise StoreError(
-                f"{clean_line(str(self.path))}: the store cannot be read ({error}); if it is"
-                " damaged, move it away, or name another with --store"
+                f"{clean_line(str(self.path))}: the store cannot be read ({error}); try again, or"
+                " name another with --store"
             ) from error
+
+    async def _met_damage(self, error: sqlite3.Error) -> None:
+        """Write no more to a damaged file, and have the next start look at it."""
+        if self.write_error is None:
+            self.write_error = clean_line(
+                f"{self.path}: the store is damaged ({error}); the next start puts it aside and"
+                " keeps what can still be read"
+            )
+        if file_id(self.path) is not None:
+            await asyncio.to_thread(note_damage, self.path)
 
     async def write(self, sql: str, values: Sequence[object]) -> int:
         """Commit one statement, and return how many rows it changed.
@@ -209,10 +282,7 @@ class StoreFile:
             write.exception()
 
     async def _execute(self, step: Callable[[], Awaitable[int]]) -> int:
-        if file_id(self.path) != self._file_id:
-            raise StoreWriteError(
-                f"{clean_line(str(self.path))}: the file was removed or replaced while it was open"
-            )
+        self._check_place()
         loop = asyncio.get_running_loop()
         begun = loop.time()
         # One write tries at a time, so that none waits behind the tries of others.
@@ -227,10 +297,20 @@ class StoreFile:
                     give_up=lambda: self._closing or loop.time() - tried > self._patience,
                 )
             except (sqlite3.Error, ValueError, OverflowError) as error:
+                if is_damage(error) and isinstance(error, sqlite3.Error):
+                    await self._met_damage(error)
                 if "locked" in str(error):
                     # Whoever queued meanwhile has waited for the same lock as long.
                     self._given_up_at = loop.time()
                 self._patience = SHORT_PATIENCE_SECONDS
                 raise StoreWriteError(f"{clean_line(str(self.path))}: {error}") from error
             self._patience = PATIENCE_SECONDS
+            # While it waited for the lock, another process may have put the file aside.
+            self._check_place()
             return changed
+
+    def _check_place(self) -> None:
+        if file_id(self.path) != self._file_id:
+            raise StoreWriteError(
+                f"{clean_line(str(self.path))}: the file was removed or replaced while it was open"
+            )

@@ -31,7 +31,8 @@ _TAKE: Final = """
     INSERT INTO leases (key, owner, taken, detail)
     SELECT ?, ?, ?, ?
     WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = ? AND created >= ?)
-    ON CONFLICT (key) DO NOTHING
+    ON CONFLICT (key) DO UPDATE SET taken = excluded.taken, detail = excluded.detail
+        WHERE leases.owner = excluded.owner
 """
 _RELEASE: Final = """
     DELETE FROM leases WHERE owner = ? AND key IN (SELECT value FROM json_each(?))
@@ -100,6 +101,8 @@ async def beat(store: StoreFile, holder: str) -> bool:
 async def take(store: StoreFile, holder: str, key: str, detail: str, since: float) -> bool:
     """Take the lease on a question; False where another holds it, or its verdict is there.
 
+    One that the holder has already, and was about to give back, is taken anew.
+
     Verdicts from before `since` (seconds since 1970) count as none.
 
     Raises:
@@ -118,15 +121,13 @@ async def release(store: StoreFile, holder: str, keys: Sequence[str]) -> int:
     return await store.write(_RELEASE, (holder, _json(keys)))
 
 
-async def release_all(store: StoreFile, holder: str) -> int:
-    """Give back every lease of a holder, and forget it; how many there were.
+async def release_all(store: StoreFile, holder: str) -> None:
+    """Give back every lease of a holder, and forget it.
 
     Raises:
         StoreWriteError: nothing was written.
     """
-    released = await store.write(_RELEASE_ALL, (holder,))
-    await store.write(_FORGET, (holder,))
-    return released
+    await store.write_together((_RELEASE_ALL, [(holder,)]), (_FORGET, [(holder,)]))
 
 
 async def take_over(store: StoreFile, lease: Lease) -> bool:
@@ -149,7 +150,8 @@ async def leases(store: StoreFile, keys: Sequence[str] | None = None) -> list[Le
     else:
         sql = f"{_HELD} WHERE leases.key IN (SELECT value FROM json_each(?)) ORDER BY taken"
         rows = await store.read(sql, (_json(keys),))
-    return [_lease(row) for row in rows]
+    found = _Found()
+    return [_lease(row, found) for row in rows]
 
 
 async def answered(store: StoreFile, keys: Sequence[str], since: float) -> set[str]:
@@ -171,18 +173,41 @@ async def forget_dead_owners(store: StoreFile) -> None:
     Raises:
         StoreError: the store cannot be read or written.
     """
-    rows = await store.read(_OWNERS)
-    for id, *facts in rows:
-        owner, alive = _owner(facts)
-        if owner is None or not alive:
+    found = _Found()
+    for id, *facts in await store.read(_OWNERS):
+        _, alive = found.owner(facts)
+        if not alive:
             await store.write(
                 f"{_FORGET} AND NOT EXISTS (SELECT 1 FROM leases WHERE owner = ?)", (id, id)
             )
 
 
-def _lease(row: Iterable[object]) -> Lease:
+class _Found:
+    """Whether owners live, each looked at once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], tuple[Owner | None, bool]] = {}
+
+    def owner(self, facts: Iterable[object]) -> tuple[Owner | None, bool]:
+        """The owner that a row names, and whether it lives; what does not read is nobody."""
+        row = tuple(facts)
+        if row not in self._found:
+            self._found[row] = self._look(row)
+        return self._found[row]
+
+    def _look(self, row: tuple[object, ...]) -> tuple[Owner | None, bool]:
+        host, boot, pid, started, beat, silent_since = row
+        if not (isinstance(host, str) and isinstance(boot, str) and isinstance(started, str)):
+            return None, False
+        if not (isinstance(pid, int) and pid > 0 and isinstance(beat, float)):
+            return None, False
+        owner = Owner(host, boot, pid, started)
+        return owner, isinstance(silent_since, float) and lives(owner, beat, silent_since)
+
+
+def _lease(row: Iterable[object], found: _Found) -> Lease:
     key, holder, taken, detail, *facts, doing = row
-    owner, alive = _owner(facts)
+    owner, alive = found.owner(facts)
     return Lease(
         str(key),
         str(holder),
@@ -192,16 +217,6 @@ def _lease(row: Iterable[object]) -> Lease:
         alive,
         doing if isinstance(doing, str) else "",
     )
-
-
-def _owner(facts: Iterable[object]) -> tuple[Owner | None, bool]:
-    host, boot, pid, started, beat, beat_monotonic = facts
-    if not (isinstance(host, str) and isinstance(boot, str) and isinstance(started, str)):
-        return None, False
-    if not (isinstance(pid, int) and isinstance(beat, float) and isinstance(beat_monotonic, float)):
-        return None, False
-    owner = Owner(host, boot, pid, started)
-    return owner, lives(owner, beat, beat_monotonic)
 
 
 def _json(keys: Sequence[str]) -> str:

@@ -65,6 +65,7 @@ class _Part(msgspec.Struct):
     from_cache: bool
     attempts: int
     seconds: float
+    waited: float = 0.0
 
 
 def select(*, whole: bool) -> str:
@@ -142,12 +143,17 @@ def real_path(path: str | os.PathLike[str] | None) -> str:
 
 
 def _measure(result: dict[str, object]) -> tuple[int, float]:
-    """How many chunks were judged by asking, and how long their calls took together."""
+    """How many chunks were judged by asking, and how long they took together, waits included.
+
+    Where failures were forced, they took as long as somebody chose, which measures nothing.
+    """
+    if result.get("fault") is not None:
+        return 0, 0.0
     try:
         parts = msgspec.convert(result.get("parts", []), list[_Part])
     except msgspec.ValidationError:
         return 0, 0.0
-    asked = [part.seconds for part in parts if part.state != "gap" and part.attempts]
+    asked = [part.seconds + part.waited for part in parts if part.state != "gap" and part.attempts]
     return len(asked), sum(asked)
 
 

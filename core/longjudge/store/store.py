@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from dataclasses import dataclass
@@ -79,12 +80,15 @@ class Provenance:
 class Store(StoreFile):
     """The words of the store over its file."""
 
-    async def kept(self, keys: Sequence[str]) -> dict[str, KeptVerdict]:
-        """The verdicts that stand under `keys`."""
+    async def kept(
+        self, keys: Sequence[str], *, with_replies: bool = True
+    ) -> dict[str, KeptVerdict]:
+        """The verdicts that stand under `keys`; their replies are empty where not wanted."""
         found: dict[str, KeptVerdict] = {}
+        reply = "raw_reply" if with_replies else "CASE typeof(raw_reply) WHEN 'text' THEN '' END"
         for start in range(0, len(keys), LOOKUP_KEYS):
             rows = await self.read(
-                "SELECT key, verdict, raw_reply, disagrees FROM verdicts"
+                f"SELECT key, verdict, {reply}, disagrees FROM verdicts"
                 " WHERE key IN (SELECT value FROM json_each(?))",
                 (_json_list(keys[start : start + LOOKUP_KEYS]),),
             )
@@ -158,9 +162,10 @@ class Store(StoreFile):
             StoreWriteError: nothing was written.
         """
         self._patience = min(self._patience, SHORT_PATIENCE_SECONDS)
+        row = await asyncio.to_thread(past.to_row, judgment)
         gaps = gap_replies.to_rows(judgment.id, judgment.gaps)
         await self.write_together(
-            (past.INSERT, [past.to_row(judgment)]),
+            (past.INSERT, [row]),
             (gap_replies.DELETE, [(judgment.id,)]),
             (gap_replies.INSERT, gaps),
         )

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from longjudge.store.connect import TRY_SECONDS, uri
+from longjudge.store.connect import TRY_SECONDS
+from longjudge.store.names import uri
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -50,9 +51,13 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """How many verdicts a store holds, by model and by rubric (name and version); its size."""
+    """How many verdicts a store holds, by model and by rubric (name and version); its size.
+
+    `earlier` are answers that newer ones have replaced; they are counted nowhere else.
+    """
 
     verdicts: int
+    earlier: int
     bytes: int
     by_model: dict[str, int]
     by_rubric: dict[tuple[str, str], int]
@@ -67,6 +72,7 @@ class Selection:
     before: float | None = None
     rubric: str | None = None
     model: str | None = None
+    endpoint: str | None = None
 
     def where(self) -> tuple[str, list[object]]:
         """The condition and its values."""
@@ -80,7 +86,18 @@ class Selection:
         if self.model is not None:
             conditions.append("model = ?")
             values.append(without_surrogates(self.model))
+        if self.endpoint is not None:
+            conditions.append("endpoint = ?")
+            values.append(without_surrogates(self.endpoint))
         return " AND ".join(conditions), values
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Verdicts that count, and earlier answers that they have replaced."""
+
+    verdicts: int
+    earlier: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +122,13 @@ async def stats(store: StoreFile) -> StoreStats:
     for model, rubric, version, count in rows:
         by_model[model] = by_model.get(model, 0) + count
         by_rubric[rubric, version] = by_rubric.get((rubric, version), 0) + count
-    [(judgments, marks)] = await store.read(
-        "SELECT (SELECT count(*) FROM judgments), (SELECT count(*) FROM marks)"
+    [(judgments, marks, earlier)] = await store.read(
+        "SELECT (SELECT count(*) FROM judgments), (SELECT count(*) FROM marks),"
+        " (SELECT count(*) FROM earlier_verdicts)"
     )
     return StoreStats(
         verdicts=sum(by_model.values()),
+        earlier=earlier,
         bytes=file_bytes(store.path),
         by_model=_largest_first(by_model),
         by_rubric=_largest_first(by_rubric),
@@ -118,27 +137,38 @@ async def stats(store: StoreFile) -> StoreStats:
     )
 
 
-async def count(store: StoreFile, selection: Selection) -> int:
+async def count(store: StoreFile, selection: Selection) -> Counts:
     """How many verdicts are meant."""
     where, values = selection.where()
-    [(number,)] = await store.read(f"SELECT count(*) FROM verdicts WHERE {where}", values)
-    return number
+    [(verdicts, earlier)] = await store.read(
+        f"SELECT (SELECT count(*) FROM verdicts WHERE {where}),"
+        f" (SELECT count(*) FROM earlier_verdicts WHERE {where})",
+        [*values, *values],
+    )
+    return Counts(verdicts, earlier)
 
 
-async def delete(store: StoreFile, selection: Selection) -> int:
+async def delete(store: StoreFile, selection: Selection) -> Counts:
     """Delete the verdicts that are meant, and return how many there were.
 
     Raises:
         StoreWriteError: not all of them were deleted.
     """
+    there = await count(store, selection)
+    return Counts(
+        await _delete(store, "verdicts", "key", selection, there.verdicts),
+        await _delete(store, "earlier_verdicts", "rowid", selection, there.earlier),
+    )
+
+
+async def _delete(store: StoreFile, table: str, key: str, selection: Selection, left: int) -> int:
+    """Delete rows a few at a time; those that others commit meanwhile do not keep it busy."""
     where, values = selection.where()
-    # Those that others commit meanwhile must not keep it busy for ever.
-    left = await count(store, selection)
     deleted = 0
     while left > 0:
         gone = await store.write(
-            "DELETE FROM verdicts WHERE key IN"
-            f" (SELECT key FROM verdicts WHERE {where} LIMIT {DELETE_ROWS:d})",
+            f"DELETE FROM {table} WHERE {key} IN"
+            f" (SELECT {key} FROM {table} WHERE {where} LIMIT {DELETE_ROWS:d})",
             values,
         )
         if not gone:
@@ -192,14 +222,14 @@ async def verdicts_of_unknown_text(store: StoreFile) -> int:
     return number
 
 
-async def seconds_per_chunk(store: StoreFile, model: str) -> float | None:
-    """How long a model took for a chunk lately; None where nothing was measured."""
-    [(seconds, asked)] = await store.read(
-        "SELECT sum(asked_seconds), sum(asked) FROM (SELECT asked, asked_seconds FROM judgments"
-        " WHERE model = ? AND asked > 0 ORDER BY created DESC LIMIT ?)",
-        (model, MEASURED_JUDGMENTS),
+async def durations(store: StoreFile, model: str) -> list[tuple[int, float]]:
+    """Of each of a model's last judgments: chunks that were asked, and their seconds together."""
+    rows = await store.read(
+        "SELECT asked, asked_seconds FROM judgments WHERE model = ? AND asked > 0"
+        " ORDER BY created DESC LIMIT ?",
+        (without_surrogates(model), MEASURED_JUDGMENTS),
     )
-    return seconds / asked if asked else None
+    return [(int(asked), float(seconds)) for asked, seconds in rows]
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -1,0 +1,101 @@
+"""`longjudge holds`: what is held outside, by whom, and the way it is released."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from longjudge.cli.preview import plural
+from longjudge.errors import StoreError
+from longjudge.holds import list_holds, sweep_holds
+from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.store import Store
+from longjudge.streams import tell
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from longjudge.holds import Hold
+
+
+def show_holds(store_path: Path, *, as_json: bool, sweep: bool) -> int:
+    """Print what is held, or with `sweep` release what dead owners left and print that.
+
+    Raises:
+        StoreError: the store cannot be read, or with `sweep` cannot be written.
+    """
+    holds = asyncio.run(_sweep(store_path) if sweep else _list(store_path))
+    for hold in holds:
+        click.echo(_json(hold) if as_json else _line(hold))
+    if not as_json:
+        tell(_sum(holds, sweep=sweep))
+    return 0
+
+
+async def _list(store_path: Path) -> Sequence[Hold]:
+    store = await Store.open_to_read(store_path)
+    try:
+        return await list_holds(store)
+    finally:
+        await store.aclose()
+
+
+async def _sweep(store_path: Path) -> Sequence[Hold]:
+    if not await asyncio.to_thread(store_path.exists):
+        return []
+    store = await Store.open(store_path)
+    try:
+        if store.write_error is not None:
+            raise StoreError(
+                f"{clean_line(str(store_path))}: nothing can be released, the store cannot be"
+                f" written ({store.write_error}); make it writable, and sweep again"
+            )
+        return await sweep_holds(store)
+    finally:
+        await store.aclose()
+
+
+async def sweep_at_start(store: Store) -> None:
+    """Release what dead owners left, and say so; a store that does not allow it is left alone."""
+    if store.write_error is not None:
+        return
+    try:
+        released = await sweep_holds(store)
+    except StoreError as error:
+        tell(f"longjudge: what dead processes left is not released: {error}")
+        return
+    if released:
+        tell(f"longjudge: released {plural(len(released), 'lease')} that dead processes left")
+
+
+def _json(hold: Hold) -> str:
+    return msgspec.json.encode(redacted_fields(hold.to_dict())).decode()
+
+
+def _line(hold: Hold) -> str:
+    lives = "alive" if hold.alive else "dead"
+    owner = f"{clean_line(hold.owner)} ({lives})"
+    detail = clean_line(redacted_text(hold.detail))
+    return f"{hold.kind} {hold.id}  {hold.state:<9}  {owner}  {_age(hold.age)}  {detail}"
+
+
+def _age(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
+
+
+def _sum(holds: Sequence[Hold], *, sweep: bool) -> str:
+    if sweep:
+        words = plural(len(holds), "hold")
+        return f"{words} released" if holds else "nothing to release: no dead owner left anything"
+    if not holds:
+        return "nothing is held"
+    dead = sum(not hold.alive for hold in holds)
+    left = f", {dead} left by dead owners: `longjudge holds --sweep` releases them" if dead else ""
+    return f"{plural(len(holds), 'hold')}{left}"

@@ -1,0 +1,233 @@
+"""One judgment's leases in the store: no two processes ask the same question at the same time.
+
+Every question takes its lease before it is sent; the commit of the verdict ends it. A chunk whose
+lease another process holds waits without a worker, and is looked at again and again: the answer
+may be there, the lease given back, its owner dead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from longjudge.errors import StoreError
+from longjudge.owner import BEAT_SECONDS
+from longjudge.store import StoreWriteError, leases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from longjudge.store import KeptVerdict, Store
+
+LOOK_SECONDS = 0.1
+"""How often what other processes do about the same questions is looked at."""
+
+RELEASE_SECONDS = 1.0
+"""How long a judgment that is over may wait for the store to take its leases back."""
+
+TAKE_SECONDS = 0.5
+"""How long a lease may be waited for once the judgment is being stopped."""
+
+
+class Lease(Enum):
+    """What came of asking for a lease.
+
+    With `NONE` the question goes out without one: the store takes none, from nobody.
+    """
+
+    TAKEN = "taken"
+    NONE = "none"
+    ELSEWHERE = "elsewhere"
+
+
+class Leases:
+    """Leases by position. `holder` is the judgment's id, `doing` says what it is about.
+
+    `over(position, kept)` is called when a chunk that another process was asking about waits no
+    more: with its verdict, or with None where it is to be asked after all. Verdicts from before
+    `since` (seconds since 1970) count as none.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        keys: Sequence[str],
+        *,
+        holder: str,
+        doing: str,
+        detail: Callable[[int], str],
+        over: Callable[[int, KeptVerdict | None], None],
+    ) -> None:
+        self.since = float("-inf")
+        self._store = store
+        self._keys = keys
+        self._holder = holder
+        self._doing = doing
+        self._detail = detail
+        self._over = over
+        self._held: set[str] = set()
+        self._ended: set[str] = set()
+        self._waiting: dict[str, int] = {}
+        self._registering = asyncio.Lock()
+        self._registered = False
+        self._bounded = False
+        self._changed = asyncio.Event()
+        self._takes: set[asyncio.Timeout] = set()
+
+    @property
+    def left(self) -> int:
+        """How many leases may still stand in the store."""
+        return len(self._held | self._ended)
+
+    async def take(self, position: int) -> Lease | KeptVerdict:
+        """Take the lease on a chunk's question, which may be held already.
+
+        The verdict, where another process has given it meanwhile.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        key = self._keys[position]
+        if key in self._held:
+            return Lease.TAKEN
+        taken = await self._take(position, self.since)
+        if taken is not Lease.ELSEWHERE:
+            return taken
+        if await leases.answered(self._store, [key], self.since):
+            if kept := await self._store.kept([key]):
+                return kept[key]
+            if not await leases.leases(self._store, [key]):
+                # A verdict that does not read is none, and must not stand in the way.
+                return await self._take(position, float("inf"))
+        return Lease.ELSEWHERE
+
+    async def _take(self, position: int, since: float) -> Lease:
+        key = self._keys[position]
+        soon = asyncio.get_running_loop().time() + TAKE_SECONDS
+        limit = asyncio.timeout_at(soon if self._bounded else None)
+        self._takes.add(limit)
+        # Also where the wait for it is cut short: the write may still come through.
+        self._held.add(key)
+        self._ended.discard(key)
+        try:
+            async with limit:
+                await self._register()
+                detail = self._detail(position)
+                taken = await leases.take(self._store, self._holder, key, detail, since)
+        except StoreWriteError:
+            self._held.discard(key)
+            return Lease.NONE
+        except TimeoutError:
+            return Lease.NONE
+        finally:
+            self._takes.discard(limit)
+        if not taken:
+            self._held.discard(key)
+        return Lease.TAKEN if taken else Lease.ELSEWHERE
+
+    async def _register(self) -> None:
+        async with self._registering:
+            if not self._registered:
+                await leases.register(self._store, self._holder, self._doing)
+                self._registered = True
+
+    def wait(self, position: int) -> None:
+        """Have what another process makes of a chunk's question looked at from now on."""
+        self._waiting[self._keys[position]] = position
+        self._changed.set()
+
+    def wait_no_more(self, position: int) -> None:
+        """A chunk does not wait any more."""
+        self._waiting.pop(self._keys[position], None)
+
+    def end(self, position: int, *, kept: bool) -> None:
+        """A chunk's question is over; the commit of a verdict that was `kept` ended the lease."""
+        key = self._keys[position]
+        if key in self._held:
+            self._held.discard(key)
+            if not kept:
+                self._ended.add(key)
+                self._changed.set()
+
+    def bound(self) -> None:
+        """Let no lease be waited for long from now on: the judgment is being stopped."""
+        self._bounded = True
+        soon = asyncio.get_running_loop().time() + TAKE_SECONDS
+        for take in self._takes:
+            take.reschedule(soon)
+
+    async def work(self) -> None:
+        """Give back what has ended, look at what others do, and say that this judgment lives.
+
+        Until it is cancelled; a write on its way then comes through all the same.
+        """
+        loop = asyncio.get_running_loop()
+        beaten = loop.time()
+        while True:
+            self._changed.clear()
+            await self._give_back()
+            await self._look()
+            if self._registered and loop.time() - beaten >= BEAT_SECONDS:
+                beaten = loop.time()
+                await self._beat()
+            pause = LOOK_SECONDS if self._waiting else BEAT_SECONDS
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._changed.wait()
+
+    async def _give_back(self) -> None:
+        ended = sorted(self._ended)
+        if ended:
+            with contextlib.suppress(StoreWriteError):
+                await leases.release(self._store, self._holder, ended)
+                self._ended.difference_update(ended)
+
+    async def _beat(self) -> None:
+        with contextlib.suppress(StoreWriteError):
+            if not await leases.beat(self._store, self._holder):
+                # Given up for dead while the machine slept, say: whatever follows is held again.
+                await leases.register(self._store, self._holder, self._doing)
+
+    async def _look(self) -> None:
+        """Find out what has become of the questions that other processes ask."""
+        keys = list(self._waiting)
+        if not keys:
+            return
+        try:
+            held = await self._held_by_living(keys)
+            # After the leases: an answer that ended one is seen.
+            answered = await leases.answered(self._store, keys, self.since)
+            kept = await self._store.kept(sorted(answered))
+        except StoreError:
+            # Nobody can tell what others do: better asked twice than not at all.
+            held, kept = set[str](), {}
+        for key in keys:
+            if key in kept or key not in held:
+                position = self._waiting.pop(key, None)
+                if position is not None:
+                    self._over(position, kept.get(key))
+
+    async def _held_by_living(self, keys: Sequence[str]) -> set[str]:
+        held: set[str] = set()
+        for lease in await leases.leases(self._store, keys):
+            if lease.alive:
+                held.add(lease.key)
+            else:
+                with contextlib.suppress(StoreWriteError):
+                    await leases.take_over(self._store, lease)
+        return held
+
+    async def aclose(self) -> None:
+        """Give everything back, within a second and whether or not the caller is cancelled."""
+        if not self._registered:
+            return
+        release = asyncio.ensure_future(leases.release_all(self._store, self._holder))
+        # Who is not there any more is not told; the store itself awaits what is on its way.
+        release.add_done_callback(lambda done: done.cancelled() or done.exception())
+        with contextlib.suppress(StoreWriteError, TimeoutError):
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await asyncio.shield(release)
+                self._held.clear()
+                self._ended.clear()

@@ -1,0 +1,39 @@
+"""What the store records of a judgment that is over."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from longjudge.store import PastJudgment, real_path
+
+if TYPE_CHECKING:
+    from longjudge.board import Board
+    from longjudge.result import Result, ResultFinding
+    from longjudge.rubric import Rubric
+
+
+def past_judgment(board: Board, rubric: Rubric, result: Result) -> PastJudgment:
+    """The judgment by `rubric` that ended with `result`; slow where it has very many parts."""
+    session = board.session
+    return PastJudgment(
+        id=result.id,
+        path=session.name,
+        real_path=real_path(session.path),
+        session_id=session.id,
+        rubric=rubric.name,
+        rubric_version=rubric.version,
+        model=result.model,
+        status=result.status.value,
+        created=time.time(),
+        result=result.to_dict(),
+        digests=tuple(_digest(board, finding) for finding in result.findings),
+        gaps=board.gap_replies(),
+    )
+
+
+def _digest(board: Board, finding: ResultFinding) -> str:
+    """What a mark on the finding goes by: the event's text, else the chunk's."""
+    if finding.event is None:
+        return board.plan.digest(finding.part - 1).hex()
+    return board.session.index.digest(finding.event).hex()
