@@ -29,6 +29,7 @@ from longjudge.leases import Leases
 from longjudge.pauses import PAUSES
 from longjudge.prompt import build_question
 from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
+from longjudge.reopening import Reopening
 from longjudge.retries import MAX_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule
 from longjudge.settling import Settling
@@ -128,6 +129,14 @@ class Asking:
         self._retries: dict[int, RetryCount] = {}
         self._policy = RetryPolicy()
         self._crew = Crew(self._work, concurrency, left=self._over.set)
+        self._reopening = Reopening(
+            board,
+            self._schedule,
+            self._equals,
+            self._gaps,
+            self._crew,
+            lambda position: self._retries.pop(position, None),
+        )
 
     @property
     def store_error(self) -> str | None:
@@ -183,26 +192,7 @@ class Asking:
         """
         if self._over.is_set() or self.budget_ended or not self._is_known(position):
             return []
-        chunks = self._board.chunks
-        if chunks[position].state is not ChunkState.GAP:
-            return []
-        equal = self._equals.equal_to(position)
-        judged = next((record for each in equal if (record := chunks[each]).kept), None)
-        opened: list[int] = []
-        for gap in equal:
-            # A listener that acts on one of these may have ended or opened another meanwhile.
-            if chunks[gap].state is not ChunkState.GAP:
-                continue
-            self._retries.pop(gap, None)
-            self._gaps.reopen(gap)
-            opened.append(gap)
-            if judged is None and self._crew.at_work and self._equals.join(gap):
-                self._schedule.add(gap)
-            self._board.reopened(gap)
-            if judged is not None and judged.kept is not None and not self._board.ended(gap):
-                self._board.judged(gap, judged.kept, from_cache=True, stored=judged.stored)
-        self._crew.fill_up(len(self._schedule))
-        return opened
+        return self._reopening.ask_again(position)
 
     def set_concurrency(self, concurrency: int) -> None:
         """Start more workers at once, or let surplus ones leave after their current call."""
@@ -294,21 +284,22 @@ class Asking:
 
     async def _take_up(self, position: int) -> bool:
         """Do the next thing about a chunk; whether the schedule is done with it."""
+        given_up = self._gaps.given_up(position)
         await self._huge.bring(position)
-        if self._board.ended(position):
+        if given_up():
             return True
         if borrowed := self._sharing.take(position):
             await self._settling.settle_borrowed(position, borrowed)
             return True
         if self.stop_cause is not None:
             return True
-        if not await self._sharing.take_on(position):
+        if not await self._sharing.take_on(position, given_up):
             self._board.waiting(position)
             return False
         if borrowed := self._sharing.take(position):
             await self._settling.settle_borrowed(position, borrowed)
             return True
-        if self._board.ended(position) or self.stop_cause is not None:
+        if given_up() or self.stop_cause is not None:
             return True
         board = self._board
         question = build_question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from longjudge.states import GapReason
@@ -37,6 +38,7 @@ class Gaps:
         self._sharing = sharing
         self._equals = equals
         self._stopping = stopping
+        self._reopened: Counter[int] = Counter()
         self._troubles: dict[int, tuple[GapReason, str]] = {}
 
     def trouble(self, position: int, reason: GapReason, problem: str) -> None:
@@ -47,6 +49,12 @@ class Gaps:
         """A gap is asked again, and nothing of what ended it counts any more."""
         self._troubles.pop(position, None)
         self.cancelled.discard(position)
+        self._reopened[position] += 1
+
+    def given_up(self, position: int) -> Callable[[], bool]:
+        """Whether a chunk that is open now has ended since, be it that it is open again."""
+        before = self._reopened[position]
+        return lambda: self._board.ended(position) or self._reopened[position] != before
 
     def end(self, position: int, reason: GapReason, problem: str = "") -> None:
         """End a chunk as a gap, and decide about those equal to it.

@@ -54,10 +54,11 @@ class Sharing:
         self._waiting: set[int] = set()
         self._borrowed: dict[int, Borrowed] = {}
 
-    async def take_on(self, position: int) -> bool:
+    async def take_on(self, position: int, given_up: Callable[[], bool]) -> bool:
         """Take the question on, and True; else wait for what another judgment makes of it.
 
-        Where its verdict is there already, it can be borrowed.
+        Where its verdict is there already, it can be borrowed. `given_up` says whether the caller
+        has nothing more to do with the chunk; then nothing is waited for.
 
         Raises:
             StoreError: the store cannot be read.
@@ -65,10 +66,10 @@ class Sharing:
         if not self._depart(position):
             return False
         lease = await self._leases.take(position)
-        if isinstance(lease, KeptVerdict):
+        if isinstance(lease, KeptVerdict) and not given_up():
             self._borrowed[position] = Borrowed(lease, stored=True)
             return True
-        if lease is not Lease.ELSEWHERE:
+        if lease is not Lease.ELSEWHERE or given_up():
             return True
         self._waiting.add(position)
         self._leases.wait(position)

@@ -248,6 +248,41 @@ async def test_a_chunk_that_waits_for_another_process_can_be_cancelled(
         assert (await running).status == "complete"
 
 
+@pytest.mark.parametrize("held_elsewhere", [True, False])
+@pytest.mark.parametrize("again", [True, False])
+async def test_a_chunk_can_be_cancelled_and_asked_again_while_its_lease_is_being_taken(
+    served: MessagesServer,
+    tmp_path: Path,
+    store_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    held_elsewhere: bool,
+    again: bool,
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 2)
+    take = stored_leases.take
+    takes: list[str] = []
+
+    async def cancel_and_take(*values: Any) -> bool:
+        if "part 1 of" in values[3]:
+            takes.append(values[2])
+            if len(takes) == 1:
+                watched.judgment.cancel_part(1)
+                if again:
+                    assert watched.judgment.ask_again(1)
+                if held_elsewhere:
+                    leave_lease(store_file, values[2])
+        return await take(*values)
+
+    async with Watched(path, store_file, concurrency=3) as watched:
+        monkeypatch.setattr(stored_leases, "take", cancel_and_take)
+        async with asyncio.timeout(20):
+            result = await watched.judgment.run()
+    check_sums(result)
+    expected = ("complete", {}, 2) if again else ("partial", {"cancelled": 1}, 1)
+    assert (result.status.value, result.gaps, result.calls) == expected
+    assert len(served.requests) == result.calls
+
+
 async def test_a_fresh_question_waits_for_an_answer_that_another_process_is_getting(
     served: MessagesServer, tmp_path: Path, store_file: Path, apart: Callable[[], None]
 ) -> None:
