@@ -234,8 +234,10 @@ class Asking:
         try:
             async with asyncio.TaskGroup() as clerks:
                 clerk = clerks.create_task(self._leases.work())
+                taker = clerks.create_task(self._leases.take_in_turn())
                 await self._let_work(time_limit, len(leaders))
                 clerk.cancel()
+                taker.cancel()
         finally:
             self._sharing.end()
             await self._leases.aclose()

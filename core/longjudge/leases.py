@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,20 @@ class Lease(Enum):
     ELSEWHERE = "elsewhere"
 
 
+def _future() -> asyncio.Future[Lease]:
+    return asyncio.get_running_loop().create_future()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wanted:
+    """A lease that is asked for; `taken` says what came of it."""
+
+    key: str
+    detail: str
+    since: float
+    taken: asyncio.Future[Lease] = field(default_factory=_future)
+
+
 class Leases:
     """Leases by position. `holder` is the judgment's id, `doing` says what it is about.
 
@@ -70,7 +85,8 @@ class Leases:
         self._held: set[str] = set()
         self._ended: set[str] = set()
         self._waiting: dict[str, int] = {}
-        self._registering = asyncio.Lock()
+        self._wanted: list[_Wanted] = []
+        self._asked = asyncio.Event()
         self._registered = False
         self._bounded = False
         self._changed = asyncio.Event()
@@ -111,27 +127,52 @@ class Leases:
         # Also where the wait for it is cut short: the write may still come through.
         self._held.add(key)
         self._ended.discard(key)
+        wanted = _Wanted(key, self._detail(position), since)
+        self._wanted.append(wanted)
+        self._asked.set()
         try:
             async with limit:
-                await self._register()
-                detail = self._detail(position)
-                taken = await leases.take(self._store, self._holder, key, detail, since)
-        except StoreWriteError:
-            self._held.discard(key)
-            return Lease.NONE
+                taken = await wanted.taken
         except TimeoutError:
             return Lease.NONE
         finally:
             self._takes.discard(limit)
-        if not taken:
+        if taken is not Lease.TAKEN:
             self._held.discard(key)
-        return Lease.TAKEN if taken else Lease.ELSEWHERE
+        return taken
+
+    async def take_in_turn(self) -> None:
+        """Take what is asked for, all of it that has come meanwhile at once; until cancelled.
+
+        A write each would cost more than the rest of a question does.
+        """
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            wanted, self._wanted = self._wanted, []
+            for since in {each.since for each in wanted}:
+                await self._take_these([each for each in wanted if each.since == since], since)
+
+    async def _take_these(self, wanted: Sequence[_Wanted], since: float) -> None:
+        questions = [(each.key, each.detail) for each in wanted]
+        taken = None
+        with contextlib.suppress(StoreWriteError):
+            await self._register()
+            taken = await leases.take(self._store, self._holder, questions, since)
+        for each in wanted:
+            # Whoever asked for it may have been cancelled.
+            if each.taken.done():
+                continue
+            if taken is None:
+                # What cannot be written holds nothing up: nobody else can take it either.
+                each.taken.set_result(Lease.NONE)
+            else:
+                each.taken.set_result(Lease.TAKEN if each.key in taken else Lease.ELSEWHERE)
 
     async def _register(self) -> None:
-        async with self._registering:
-            if not self._registered:
-                await leases.register(self._store, self._holder, self._doing)
-                self._registered = True
+        if not self._registered:
+            await leases.register(self._store, self._holder, self._doing)
+            self._registered = True
 
     def wait(self, position: int) -> None:
         """Have what another process makes of a chunk's question looked at from now on."""

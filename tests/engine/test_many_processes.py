@@ -262,16 +262,18 @@ async def test_a_chunk_can_be_cancelled_and_asked_again_while_its_lease_is_being
     take = stored_leases.take
     takes: list[str] = []
 
-    async def cancel_and_take(*values: Any) -> bool:
-        if "part 1 of" in values[3]:
-            takes.append(values[2])
+    async def cancel_and_take(
+        store: Any, holder: str, wanted: list[tuple[str, str]], since: float
+    ) -> set[str]:
+        for key in [key for key, detail in wanted if detail.startswith("part 1 of")]:
+            takes.append(key)
             if len(takes) == 1:
                 watched.judgment.cancel_part(1)
                 if again:
                     assert watched.judgment.ask_again(1)
                 if held_elsewhere:
-                    leave_lease(store_file, values[2])
-        return await take(*values)
+                    leave_lease(store_file, key)
+        return await take(store, holder, wanted, since)
 
     async with Watched(path, store_file, concurrency=3) as watched:
         monkeypatch.setattr(stored_leases, "take", cancel_and_take)

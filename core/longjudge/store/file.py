@@ -245,6 +245,21 @@ class StoreFile:
 
         return await self._commit(step)
 
+    async def write_returning(self, sql: str, values: Sequence[object]) -> list[sqlite3.Row]:
+        """Commit one statement, and return the rows that it returns.
+
+        Raises:
+            StoreWriteError: nothing was written.
+        """
+        rows: list[sqlite3.Row] = []
+
+        async def step() -> int:
+            rows[:] = await self._connection.execute_fetchall(sql, values)
+            return len(rows)
+
+        await self._commit(step)
+        return rows
+
     async def write_together(self, *statements: tuple[str, Sequence[Sequence[object]]]) -> None:
         """Commit several statements, each with the rows of its values: all, or none.
 

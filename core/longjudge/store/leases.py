@@ -26,13 +26,18 @@ _REGISTER: Final = """
     VALUES (?,?,?,?,?,?,?,?,?)
 """
 _BEAT: Final = "UPDATE owners SET beat = ?, beat_monotonic = ? WHERE id = ?"
-# In one statement, since another process may take it, or answer, between two.
+# In one statement, since another process may take them, or answer, between two.
 _TAKE: Final = """
     INSERT INTO leases (key, owner, taken, detail)
-    SELECT ?, ?, ?, ?
-    WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = ? AND created >= ?)
+    SELECT json_extract(wanted.value, '$[0]'), ?, ?, json_extract(wanted.value, '$[1]')
+    FROM json_each(?) AS wanted
+    WHERE NOT EXISTS (
+        SELECT 1 FROM verdicts
+        WHERE key = json_extract(wanted.value, '$[0]') AND created >= ?
+    )
     ON CONFLICT (key) DO UPDATE SET taken = excluded.taken, detail = excluded.detail
         WHERE leases.owner = excluded.owner
+    RETURNING key
 """
 _RELEASE: Final = """
     DELETE FROM leases WHERE owner = ? AND key IN (SELECT value FROM json_each(?))
@@ -98,18 +103,21 @@ async def beat(store: StoreFile, holder: str) -> bool:
     return await store.write(_BEAT, (time.time(), time.monotonic(), holder)) == 1
 
 
-async def take(store: StoreFile, holder: str, key: str, detail: str, since: float) -> bool:
-    """Take the lease on a question; False where another holds it, or its verdict is there.
+async def take(
+    store: StoreFile, holder: str, wanted: Sequence[tuple[str, str]], since: float
+) -> set[str]:
+    """Take leases on questions, each a key and what it is about; the keys of those taken.
 
-    One that the holder has already, and was about to give back, is taken anew.
-
-    Verdicts from before `since` (seconds since 1970) count as none.
+    Another holds the others, or their verdict is there; verdicts from before `since` (seconds since
+    1970) count as none. What the holder has already, and was about to give back, is taken anew.
 
     Raises:
         StoreWriteError: nothing was written.
     """
-    values = (key, holder, time.time(), without_surrogates(detail), key, since)
-    return await store.write(_TAKE, values) == 1
+    questions = [(key, without_surrogates(detail)) for key, detail in wanted]
+    json = msgspec.json.encode(questions).decode()
+    rows = await store.write_returning(_TAKE, (holder, time.time(), json, since))
+    return {row[0] for row in rows}
 
 
 async def release(store: StoreFile, holder: str, keys: Sequence[str]) -> int:
