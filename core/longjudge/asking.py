@@ -120,9 +120,7 @@ class Asking:
         self._pauses = pauses
         self._schedule = Schedule(pause=lambda: pauses.current(judge.endpoint))
         self._equals = Equals(keys)
-        self._settling = Settling(
-            board, keys, self._keeper, self._sharing, self._equals, fresh=fresh
-        )
+        self._settling = Settling(board, keys, self._keeper, self._sharing, self._equals)
         self._gaps = Gaps(
             board, self._schedule, self._sharing, self._equals, lambda: self.stop_cause is not None
         )
@@ -159,7 +157,7 @@ class Asking:
 
     def count_from(self, moment: float) -> None:
         """Let no verdict from before a moment (seconds since 1970) count, whoever gave it."""
-        self._leases.since = moment
+        self._leases.since = self._settling.since = moment
 
     def stop(self, cause: StopCause) -> None:
         """Start nothing new; the first cause counts, and a later call changes nothing."""

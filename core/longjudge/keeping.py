@@ -40,7 +40,7 @@ class _Verdict:
     key: str
     kept: KeptVerdict
     provenance: Provenance
-    replace: bool
+    replaces_before: float
 
 
 class Keeper:
@@ -88,7 +88,7 @@ class Keeper:
         cost: float | None,
         *,
         part: int,
-        replace: bool,
+        replaces_before: float,
     ) -> bool:
         """Commit a verdict; False where the store did not take it, which is said once."""
         judge, rubric = self._judge, self._rubric
@@ -105,7 +105,7 @@ class Keeper:
             self._lost += 1
             self._not_kept(forced_full_disk(self._store))
             return False
-        verdict = _Verdict(key, kept, provenance, replace)
+        verdict = _Verdict(key, kept, provenance, replaces_before)
         if not await self._commit(verdict):
             self._refused.append(verdict)
             return False
@@ -135,7 +135,10 @@ class Keeper:
         try:
             async with commit:
                 await self._store.keep(
-                    verdict.key, verdict.kept, verdict.provenance, replace=verdict.replace
+                    verdict.key,
+                    verdict.kept,
+                    verdict.provenance,
+                    replaces_before=verdict.replaces_before,
                 )
         except StoreWriteError as error:
             self._not_kept(str(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from longjudge.prices import Usage
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Settling:
-    """Takes verdicts by position; with `fresh` what the store holds is replaced by them.
+    """Takes verdicts by position.
+
+    An answer of its own replaces what the store holds; what another judgment was given replaces
+    only what was kept before `since` (seconds since 1970).
 
     A position is in `under_way` while its verdict is on its way into the store.
     """
@@ -30,16 +34,14 @@ class Settling:
         keeper: Keeper,
         sharing: Sharing,
         equals: Equals,
-        *,
-        fresh: bool,
     ) -> None:
+        self.since = -math.inf
         self.under_way: set[int] = set()
         self._board = board
         self._keys = keys
         self._keeper = keeper
         self._sharing = sharing
         self._equals = equals
-        self._fresh = fresh
 
     async def settle(
         self,
@@ -61,7 +63,7 @@ class Settling:
                 usage,
                 cost,
                 part=position + 1,
-                replace=self._fresh or not from_cache,
+                replaces_before=self.since if from_cache else math.inf,
             )
         finally:
             self.under_way.discard(position)

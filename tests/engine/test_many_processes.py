@@ -424,6 +424,28 @@ async def test_a_store_that_cannot_be_written_takes_no_lease_and_holds_nothing_u
     assert (result.status, result.holds_left, result.calls) == ("complete", 0, 3)
 
 
+async def test_a_fresh_answer_that_two_judgments_share_becomes_one_verdict(
+    served: MessagesServer, tmp_path: Path, store_file: Path
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    async with Watched(path, store_file) as watched:
+        await watched.judgment.run()
+    served.script = lambda request, _: api.held(request)
+    async with (
+        Watched(path, store_file, fresh=True) as first,
+        Watched(path, store_file, fresh=True) as second,
+    ):
+        one = first.begin()
+        await served.until(lambda: len(served.requests) == 2)
+        other = second.begin()
+        await second.until(1, "waiting")
+        served.release()
+        results = [await one, await other]
+        earlier = await first.store.read("SELECT key FROM earlier_verdicts")
+    assert [result.calls for result in results] == [1, 0]
+    assert len(earlier) == 1
+
+
 async def test_two_judgments_in_one_process_hold_one_lease_for_one_question(
     served: MessagesServer, tmp_path: Path, store_file: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.marks import Mark
-from longjudge.store import gap_replies, past
+from longjudge.store import gap_replies, past, readable
 from longjudge.store.file import SHORT_PATIENCE_SECONDS, StoreFile, StoreWriteError
 from longjudge.text import without_surrogates
 from longjudge.verdict import Verdict
@@ -87,10 +88,11 @@ class Store(StoreFile):
         found: dict[str, KeptVerdict] = {}
         reply = "raw_reply" if with_replies else "CASE typeof(raw_reply) WHEN 'text' THEN '' END"
         for start in range(0, len(keys), LOOKUP_KEYS):
-            rows = await self.read(
+            rows = await readable.rows_of_keys(
+                self,
                 f"SELECT key, verdict, {reply}, disagrees FROM verdicts"
                 " WHERE key IN (SELECT value FROM json_each(?))",
-                (_json_list(keys[start : start + LOOKUP_KEYS]),),
+                keys[start : start + LOOKUP_KEYS],
             )
             for key, verdict, raw_reply, disagrees in rows:
                 # A row that does not read is asked again rather than believed.
@@ -104,25 +106,31 @@ class Store(StoreFile):
         """Which of `keys` have a verdict."""
         found: set[str] = set()
         for start in range(0, len(keys), LOOKUP_KEYS):
-            rows = await self.read(
+            rows = await readable.rows_of_keys(
+                self,
                 "SELECT key FROM verdicts WHERE key IN (SELECT value FROM json_each(?))",
-                (_json_list(keys[start : start + LOOKUP_KEYS]),),
+                keys[start : start + LOOKUP_KEYS],
             )
             found.update(row[0] for row in rows)
         return found
 
     async def all_keys(self) -> set[str]:
         """Every key in the store; what a preview that follows a drag looks keys up in."""
-        rows = await self.read("SELECT key FROM verdicts")
-        return {row[0] for row in rows}
+        return await readable.all_keys(self)
 
     async def keep(
-        self, key: str, kept: KeptVerdict, provenance: Provenance, *, replace: bool = True
+        self,
+        key: str,
+        kept: KeptVerdict,
+        provenance: Provenance,
+        *,
+        replaces_before: float = math.inf,
     ) -> None:
         """Commit a verdict; returns after the commit, which a cancelled caller cannot stop.
 
         It ends the lease on its key. A verdict that stands under the key already becomes history;
-        with `replace` false it stays, and nothing is written.
+        one that is not from before `replaces_before` (seconds since 1970) stays, and nothing is
+        written.
 
         Raises:
             StoreWriteError: nothing was written.
@@ -131,7 +139,8 @@ class Store(StoreFile):
         await self.write(
             f"INSERT INTO verdicts ({_VERDICT_COLUMNS})"
             " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-            f" ON CONFLICT (key) DO {_RENEW if replace else 'NOTHING'}",
+            # A file may hold any time, and what no time is before replaces whatever stands there.
+            f" ON CONFLICT (key) DO {_RENEW} WHERE ? OR verdicts.created < ?",
             (
                 key,
                 kept.verdict.to_json(),
@@ -152,6 +161,8 @@ class Store(StoreFile):
                 parts.prompt,
                 parts.rendering,
                 parts.redactor,
+                replaces_before == math.inf,
+                replaces_before,
             ),
         )
 
