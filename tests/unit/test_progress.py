@@ -92,3 +92,18 @@ async def test_a_stop_ends_the_countdown(
     on_terminal(1)
     progress(ChunkUpdate(1, ChunkState.RUNNING))
     assert "waiting" not in capsys.readouterr().err
+
+
+def test_of_many_chunks_that_are_asked_again_the_first_are_listed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    progress = Progress(50)
+    for part in range(1, 51):
+        update = ChunkUpdate(
+            part, ChunkState.RETRYING, GapReason.PROVIDER_ERROR, attempt=1, wait=2.0, note="no luck"
+        )
+        progress(update)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 11
+    assert lines[0] == "part 1: asked again in 2 s: no luck"
+    assert lines[-1] == "more parts are asked again; the others are not listed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from longjudge.cli.present import result_text, too_large_words
 from longjudge.cli.preview import Preview, plural, secrets_in_words, summary
 from longjudge.cli.progress import Progress
 from longjudge.errors import CredentialError, SessionError
+from longjudge.faults import FaultKind
 from longjudge.faults import forced_words
 from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
@@ -24,13 +26,14 @@ from longjudge.prompt import chunk_tag
 from longjudge.redaction import redacted_fields, redacted_text
 from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
-from longjudge.signals import signals_to_handle
+from longjudge.signals import heed_signals
 from longjudge.states import JudgmentStatus
 from longjudge.store import Store
 from longjudge.streams import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from longjudge.budget import Budget
     from longjudge.cli.options import Judging
@@ -162,9 +165,12 @@ class _Run:
 
     async def _judge(self, session: Session) -> Result | None:
         applies = self.rubric.skip is not Skip.NO_TOOL_CALL or session.index.tool_calls
-        preview = await Preview.of(
-            session, self.settings, self.rubric, self.judge, self.store, fresh=self.fresh
-        )
+        preview = await self._preview(session)
+        if self.store.damaged and not self.stop.requested:
+            # Put aside now, before anything is paid for that it would not keep.
+            await self.store.aclose()
+            self.store = await _open_store(self.store.path, self.stop)
+            preview = await self._preview(session)
         if self.stop.requested:
             return None
         if applies:
@@ -219,6 +225,11 @@ class _Run:
         if warning := times.warning(self.settings.time_limit):
             tell(f"{self._name(session)}: {warning}")
 
+    async def _preview(self, session: Session) -> Preview:
+        return await Preview.of(
+            session, self.settings, self.rubric, self.judge, self.store, fresh=self.fresh
+        )
+
     async def _secrets(self, session: Session, preview: Preview) -> str:
         """What is replaced in what leaves the machine."""
         if not self.judge.judges_meaning or not preview.totals.to_ask:
@@ -230,9 +241,9 @@ class _Run:
         return secrets_in_words(counts)
 
     def _forced(self, preview: Preview) -> str:
-        """In how many parts a failure may be forced; a crash is forced in none."""
+        """In how many parts a failure may be forced; a crash alone is forced in none."""
         fault = self.fault
-        if fault is None:
+        if fault is None or all(each.kind is FaultKind.CRASH for each in fault.forced):
             return ""
         tags = map(chunk_tag, preview.plan.digests())
         met = sum(fault.meets(number + 1, tag) for number, tag in enumerate(tags))
@@ -259,9 +270,23 @@ def judge_paths(
     Raises:
         LongjudgeError: what was named cannot be used.
     """
-    return asyncio.run(
-        _judge_paths(paths, judging, as_json, fail_under, max_gaps, fresh, budget, wanted, fault)
-    )
+
+    async def judge() -> int:
+        with contextlib.ExitStack() as signals:
+            return await _judge_paths(
+                paths,
+                judging,
+                as_json,
+                fail_under,
+                max_gaps,
+                fresh,
+                budget,
+                wanted,
+                fault,
+                signals,
+            )
+
+    return asyncio.run(judge())
 
 
 async def _judge_paths(
@@ -274,6 +299,7 @@ async def _judge_paths(
     budget: Budget,
     wanted: str | None,
     fault: Fault | None,
+    signals: contextlib.ExitStack,
 ) -> int:
     settings, rubric, judge = judging.settings(), judging.load_rubric(), judging.make_judge()
     judge.check_rubric(rubric)
@@ -284,17 +310,12 @@ async def _judge_paths(
         tell(f"longjudge: {forced_words(fault.spec)}")
     files = session_files(paths, "judge")
     loop, stop, reading, verdict = asyncio.get_running_loop(), _Stop(), Reading(wanted), _Verdict()
-    for number in signals_to_handle():
-        loop.add_signal_handler(number, stop.request, number)
-    store = await Store.open(judging.store_path(), give_up=lambda: stop.requested)
+    signals.enter_context(heed_signals(loop, stop.request))
+    store = await _open_store(judging.store_path(), stop)
+    note = ModelNote(judging, asks=True)
+    run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget, note, fault)
     try:
-        for notice in store.notices:
-            tell(f"longjudge: {notice}")
-        if store.write_error:
-            tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
         await sweep_at_start(store)
-        note = ModelNote(judging, asks=True)
-        run = _Run(rubric, judge, settings, store, stop, reading, fresh, budget, note, fault)
 
         def show(result: Result) -> None:
             verdict.count(result, fail_under, max_gaps)
@@ -305,7 +326,7 @@ async def _judge_paths(
             await run.judge_file(file, show)
     finally:
         await judge.aclose()
-        await store.aclose()
+        await run.store.aclose()
     if stop.requested and run.not_begun:
         tell(f"longjudge: {run.not_begun} session(s) were not begun")
     if run.credential is not None:
@@ -314,6 +335,15 @@ async def _judge_paths(
         reading.close(paths)
     verdict.usage = reading.failed or run.credential is not None
     return verdict.code(stop.signal)
+
+
+async def _open_store(path: Path, stop: _Stop) -> Store:
+    store = await Store.open(path, give_up=stop.is_requested)
+    for notice in store.notices:
+        tell(f"longjudge: {notice}")
+    if store.write_error:
+        tell(f"longjudge: nothing is kept, the store cannot be written: {store.write_error}")
+    return store
 
 
 def _line(result: Result, *, as_json: bool, redact: bool) -> str:

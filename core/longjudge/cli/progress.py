@@ -34,6 +34,7 @@ class Progress:
         self._live = progress_is_live()
         self._width = 0
         self._problems: set[str] = set()
+        self._told = 0
         self._started = time.monotonic()
         self._last = self._started
         self._paused_until = 0.0
@@ -83,8 +84,13 @@ class Progress:
     def _retried(self, update: ChunkUpdate) -> None:
         """Say what is asked again later; of a rate limit everybody's wait is said instead."""
         limited = update.reason is GapReason.RATE_LIMITED
-        if update.state is ChunkState.RETRYING and update.wait >= 1 and not limited:
+        if update.state is not ChunkState.RETRYING or update.wait < 1 or limited:
+            return
+        self._told += 1
+        if self._told <= MAX_PROBLEMS:
             self._line(f"part {update.part}: asked again in {update.wait:.0f} s: {update.note}")
+        elif self._told == MAX_PROBLEMS + 1:
+            self._line("more parts are asked again; the others are not listed")
 
     def _pause(self, update: Paused) -> None:
         self._paused_until = time.monotonic() + update.wait
