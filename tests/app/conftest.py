@@ -22,6 +22,7 @@ from longjudge.settings import Settings
 from longjudge.store import Store
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench.bench import Bench
+from longjudge_tui.bench.tour import Tour
 from longjudge_tui.library.screen import Library
 from longjudge_tui.library.shelf import Found, Shelf
 from longjudge_tui.workbench.screen import Workbench
@@ -253,6 +254,7 @@ def open_desk(tmp_path: Path):
         size=(120, 40),
         config=None,
         theme="textual-dark",
+        tour=False,
         **settings,
     ):
         judge = judge or (GatedJudge() if gated else OfflineJudge())
@@ -275,7 +277,8 @@ def open_desk(tmp_path: Path):
         shelf = Shelf(found, find=find, bench=bench, store=opened_store, kept=kept)
         bench.refusal = shelf.refusal
         at_bench = len(found.files) == 1
-        app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme)
+        greeting = Tour(wanted=tour)
+        app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme, tour=greeting)
         if at_bench:
             bench.open_first()
         shelf.open_past()

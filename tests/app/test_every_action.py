@@ -162,6 +162,7 @@ WAYS: dict[str, Way] = {
     "run_short": Way("held", button("run-short"), says("not judged within 0.5 seconds")),
     "smaller": Way("workbench", bar("smaller"), says("chunk   800 ")),
     "larger": Way("workbench", bar("larger"), says("chunk   1500")),
+    "fit_size": Way("workbench", palette("fit_size"), says("no part was too large")),
     "edit_size": Way(
         "workbench",
         field("size"),
@@ -253,6 +254,9 @@ WAYS: dict[str, Way] = {
         before=("plus", "shift+tab"),
     ),
     "most": Way("workbench", slide(1), lambda desk: chunks(desk) == 1, before=("shift+tab",)),
+    "failure_lab": Way("workbench", palette("failure_lab"), says("FAILURE LAB", "badjson")),
+    "show_holds": Way("workbench", palette("show_holds"), says("HOLDS none")),
+    "sweep_holds": Way("workbench", palette("sweep_holds"), says("left nothing to release")),
     "help": Way("workbench", bar("help"), says("KEYS", "Judge what is not kept yet")),
     "quit": Way("running", bar("quit"), says("A judgment is in flight")),
 }
@@ -362,7 +366,7 @@ async def test_the_key_does_it(scene, name, key):
 SAME_CLICKS = {
     *("up", "first", "last"),
     *("next_finding", "previous_finding", "copy_json", "next_session", "previous_session"),
-    *("reload", "hide_others", "look_again"),
+    *("reload", "hide_others", "look_again", "failure_lab", "show_holds", "sweep_holds"),
 }
 
 

@@ -94,8 +94,10 @@ async def test_the_whole_judgment_is_cancelled(open_desk, write_session):
         await desk.sees("◐ running")
         await desk.press("x", "x")
         await desk.sees("stopping (cancel)")
+        await desk.press("x", "x")
         await desk.until(ended(desk))
         await desk.sees("cancelled; 0 of")
+        assert await desk.bench.store.read("SELECT * FROM leases") == []
         assert "no score" in desk.text
         assert desk.bench.run.result.gaps["cancelled"] == 4
         assert desk.bench.run.result.gaps["skipped"] == len(desk.bench.outlook.plan) - 4

@@ -10,8 +10,11 @@ from textual.app import App, SystemCommand
 from textual.messages import ExitApp
 from textual.theme import ThemeProvider
 
+from longjudge.faults import kill_process
 from longjudge_tui.bench.live import banner
+from longjudge_tui.bench.tour import Tour
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
+from longjudge_tui.held.holds_dialog import HoldsDialog
 from longjudge_tui.library.screen import Library
 from longjudge_tui.palette import Palette
 from longjudge_tui.themes import THEMES
@@ -34,6 +37,8 @@ BREAKPOINTS = [(0, "-narrow"), (115, "-wide"), (150, "-very-wide")]
 
 LIBRARY, WORKBENCH = "library", "workbench"
 
+LOOKS_PER_SECOND = 10
+
 
 _NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel"})
 
@@ -41,7 +46,8 @@ _NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel"})
 class LongjudgeApp(App[None]):
     """Shows a bench and a shelf that somebody else owns and closes.
 
-    With `at_bench` it opens on the workbench. A `theme` that does not exist is said, not used.
+    With `at_bench` it opens on the workbench. A `tour` greets who is new. A `theme` that does not
+    exist is said, not used.
     """
 
     CSS_PATH = "longjudge.tcss"
@@ -50,15 +56,22 @@ class LongjudgeApp(App[None]):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
 
     def __init__(
-        self, bench: Bench, shelf: Shelf, *, at_bench: bool, theme: str | None = None
+        self,
+        bench: Bench,
+        shelf: Shelf,
+        *,
+        at_bench: bool,
+        theme: str | None = None,
+        tour: Tour | None = None,
     ) -> None:
         super().__init__()
         self.bench = bench
         self.shelf = shelf
         self._at_bench = at_bench
         self._wanted_theme = theme
-        self._library = Library(shelf)
-        self._workbench = Workbench(bench)
+        tour = tour or Tour(wanted=False)
+        self._library = Library(shelf, tour)
+        self._workbench = Workbench(bench, tour)
         # Each screen has a mode of its own, and stays as it is while the other one is shown.
         for mode, screen in ((LIBRARY, self._library), (WORKBENCH, self._workbench)):
             shows: Callable[[], Screen[None]] = partial(_itself, screen)
@@ -70,6 +83,33 @@ class LongjudgeApp(App[None]):
         """Use the theme that was configured, and show the first screen."""
         self._use_theme()
         await self.switch_mode(WORKBENCH if self._at_bench else LIBRARY)
+        self.bench.forcing.kill = self.crash
+        self.call_after_refresh(self.bench.holding.sweep, unasked=True)
+        self.set_interval(1 / LOOKS_PER_SECOND, self._follow_holds)
+
+    def _follow_holds(self) -> None:
+        """Have what is held read again where that is due."""
+        # There is none any more while the app ends.
+        screen = self.screen_stack[-1] if self.screen_stack else None
+        workbench = screen is self._workbench and self._workbench.holds_shown
+        self.bench.holding.follow(
+            shown=workbench or isinstance(screen, HoldsDialog),
+            in_flight=self.in_flight,
+            hurry=self.bench.stopping,
+        )
+
+    def crash(self) -> None:
+        """Die of a forced failure as `kill -9` would have it, but leave a usable terminal."""
+        driver = self._driver
+        if driver is not None:
+            driver.stop_application_mode()
+            driver.close()
+        words = (
+            f"longjudge: killed on purpose by the forced failure {self.bench.forcing.spec};"
+            " what was judged is kept: open longjudge again, and r goes on where it was"
+        )
+        os.write(2, f"{line(words, 300)}\n".encode())
+        kill_process()
 
     def _use_theme(self) -> None:
         name = self._wanted_theme

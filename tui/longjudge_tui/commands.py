@@ -59,7 +59,13 @@ COMMANDS: tuple[Command, ...] = (
         "Go to the chunk that was asked about last, and follow the run",
         "Follow",
     ),
-    Command("ask_again", ("a",), "a", "Ask again about the gap under the cursor", "Ask again"),
+    Command(
+        "ask_again",
+        ("a",),
+        "a",
+        "Ask again about the gap; pressed twice, about a judged chunk",
+        "Ask again",
+    ),
     Command(
         "run_short",
         ("t",),
@@ -81,6 +87,13 @@ COMMANDS: tuple[Command, ...] = (
         "] + →",
         "Larger chunks",
         "More",
+    ),
+    Command(
+        "fit_size",
+        ("right_curly_bracket",),
+        "}",
+        "Use a chunk size that fits, where parts were too large",
+        "Fit",
     ),
     Command("edit_size", ("s",), "s", "Type a chunk size", "Size", urgent=True),
     Command("switch_unit", ("u",), "u", "Cut by tokens instead of characters, and back", "Unit"),
@@ -107,7 +120,7 @@ COMMANDS: tuple[Command, ...] = (
         "show_reply",
         ("v",),
         "v",
-        "Raw reply about the chunk under the cursor",
+        "Raw reply about the chunk under the cursor, earlier ones below",
         "Reply",
         urgent=True,
     ),
@@ -235,6 +248,31 @@ COMMANDS: tuple[Command, ...] = (
     Command("last", ("end",), "end", "Last row", scope=Scope.LIST),
     Command("least", ("home",), "home", "On the slider: its smallest chunks", scope=Scope.SLIDER),
     Command("most", ("end",), "end", "On the slider: its largest chunks", scope=Scope.SLIDER),
+    Command(
+        "failure_lab",
+        ("F",),
+        "F",
+        "Force failures, to see what they look like",
+        "Failures",
+        scope=Scope.EITHER,
+        urgent=True,
+    ),
+    Command(
+        "show_holds",
+        ("H",),
+        "H",
+        "What is held outside, and by whom; again: back",
+        "Holds",
+        scope=Scope.EITHER,
+    ),
+    Command(
+        "sweep_holds",
+        ("W",),
+        "W",
+        "Release what dead processes hold",
+        "Sweep",
+        scope=Scope.EITHER,
+    ),
     Command("help", ("question_mark",), "?", "Show the keys", "Help", scope=Scope.EITHER),
     Command(
         "quit",
@@ -273,6 +311,8 @@ BAR = (
     "switch_unit",
     "next_session",
     "previous_session",
+    "failure_lab",
+    "show_holds",
     "back",
 )
 """What the bar at the bottom shows, as far as it fits, before help and quit."""
@@ -288,6 +328,8 @@ LIBRARY_BAR = (
     "cancel_session",
     "select_all",
     "hide_others",
+    "failure_lab",
+    "show_holds",
 )
 """The same in the library."""
 

@@ -7,6 +7,7 @@ own workers are cut off on exit; here their end is awaited, for a bounded time.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from dataclasses import replace
@@ -19,11 +20,12 @@ from longjudge.judges.offline import OfflineJudge, believable_delay
 from longjudge.paths import sample_sessions
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.sessions import discover_sessions, find_sessions
-from longjudge.signals import signals_to_handle
+from longjudge.signals import heed_signals
 from longjudge.store import Store
 from longjudge.text import clean_line
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench.bench import Bench
+from longjudge_tui.bench.tour import Tour
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.library.shelf import Found, Shelf
 from longjudge_tui.pauses import spare_pauses
@@ -49,7 +51,7 @@ def open_app(request: AppRequest) -> int:
         LongjudgeError: there is nothing to open, or something it needs cannot be used.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    code = asyncio.run(_open(request))
+    code = asyncio.run(_open_heeding_signals(request))
     if PatientDriver.stuck:
         # Everything is closed but the terminal, which takes nothing: Python would wait for it.
         os._exit(code)
@@ -121,7 +123,12 @@ def _find_all(paths: Sequence[Path]) -> Found:
     return Found(find_sessions((sample_sessions(),)), "the bundled samples")
 
 
-async def _open(request: AppRequest) -> int:
+async def _open_heeding_signals(request: AppRequest) -> int:
+    with contextlib.ExitStack() as signals:
+        return await _open(request, signals)
+
+
+async def _open(request: AppRequest, signals: contextlib.ExitStack) -> int:
     judge = choose_judge(request.model, request.config, given=request.model_given)
     check_rubric(request, judge)
     find = partial(find_files, request.paths, request.session)
@@ -147,8 +154,10 @@ async def _open(request: AppRequest) -> int:
         shelf = Shelf(found, find=find, bench=bench, store=store, kept=kept)
         bench.refusal = shelf.refusal
         bench.on_first_session = spare_pauses
-        bench.notices += say_fallback(request, judge)
-        return await _show(bench, shelf, request.config.theme)
+        bench.forcing.fault = request.fault
+        bench.notices += [*say_fallback(request, judge), *store.notices]
+        tour = Tour(wanted=await is_new(store, kept))
+        return await _show(bench, shelf, request.config.theme, tour, signals)
     finally:
         # Each step is bounded, so that the program ends whatever hangs.
         owners = [each for each in (shelf, bench) if each is not None]
@@ -157,9 +166,17 @@ async def _open(request: AppRequest) -> int:
         await store.aclose()
 
 
-async def _show(bench: Bench, shelf: Shelf, theme: str | None) -> int:
+async def is_new(store: Store, kept: set[str]) -> bool:
+    """Whether nobody has judged anything with this store yet."""
+    return not kept and not await store.judgment_ids()
+
+
+async def _show(
+    bench: Bench, shelf: Shelf, theme: str | None, tour: Tour, signals: contextlib.ExitStack
+) -> int:
+    """Show the app until it is left; `signals` are heeded until the stack is closed."""
     at_bench = len(shelf.listing.files) == 1
-    app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme)
+    app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme, tour=tour)
     loop = asyncio.get_running_loop()
     stopped_by: list[int] = []
 
@@ -170,8 +187,7 @@ async def _show(bench: Bench, shelf: Shelf, theme: str | None) -> int:
             app.leave(128 + number)
 
     app.driver_class = PatientDriver
-    for number in signals_to_handle():
-        loop.add_signal_handler(number, stop, number)
+    signals.enter_context(heed_signals(loop, stop))
     if at_bench:
         bench.open_first()
     shelf.open_past()

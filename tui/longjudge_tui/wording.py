@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -107,17 +108,31 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
+def calls_words(calls: int, saved: int, *, brief: bool = False) -> str:
+    """How many questions were sent, and how many verdicts that were there needed none."""
+    if not saved:
+        return plural(calls, "call")
+    return f"{plural(calls, 'call')}, {saved:,} saved{'' if brief else ' by the store'}"
+
+
+def pause_words(left: float, note: str = "") -> str:
+    """How long the provider lets nobody ask, and for what."""
+    words = f"all wait {ceil(left)} s"
+    return f"{words}: {line(note, 200)}" if note else words
+
+
 def seen_words(observed: ObservedFactor) -> str:
     """How many times the estimate a model's tokens were."""
     return f"×{observed.factor:.2f} seen"
 
 
 def plan_variants(
-    totals: Totals, *, applies: bool, observed: ObservedFactor | None = None
+    totals: Totals, *, applies: bool, observed: ObservedFactor | None = None, why: str = ""
 ) -> list[str]:
     """The title of the chunk list, longest first; what a run would cost is in every one.
 
-    `observed` is how the model's tokens turned out before.
+    `observed` is how the model's tokens turned out before, `why` the reason why there is something
+    to ask.
     """
     counted = totals.tokens
     low, high = tokens(counted.low), tokens(counted.high)
@@ -141,7 +156,13 @@ def plan_variants(
             f"{name} · {between} tokens {words} · {kept} · {cost_between}",
             f"{name} · {between} {words} · {kept} · {cost_between}",
         ]
+    told = [
+        f"{name} · {about} tokens {band} · {kept}: {why} · {about_cost}",
+        f"{name} · {between} tokens · {kept}: {why} · {cost_between}",
+        f"{name} · {between} · {kept}: {why} · {cost_between}",
+    ]
     return [
+        *(told if why and totals.to_ask else []),
         *seen,
         f"{name} · {about} tokens {band} · {kept} · {about_cost}",
         f"{name} · {between} tokens · {kept} · {cost_between}",

@@ -13,6 +13,7 @@ from longjudge.config import Configuration
 from longjudge.errors import LongjudgeError, SeveralSessionsError, UsageError
 from longjudge.estimate import Estimator
 from longjudge.judges.make import credential_fault, make_judge, notice_about
+from longjudge.keys import key_origin
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
 from longjudge_tui.bench.costs import ModelCosts
@@ -336,8 +337,8 @@ class Bench(Trials):
         if self.session is None or self.outlook is None or not self.applies:
             return
         self.secrets.begin(self.session, self.outlook, self._stock.keys)
-        if self.outlook.totals.kept:
-            self._stock.show(self.session, self.outlook)
+        asked = key_origin(self.judge, self.rubric, redactor=self.settings.redactor)
+        self._stock.show(self.session, self.outlook, asked)
 
     def _lost(self) -> None:
         if self.outlook is not None:

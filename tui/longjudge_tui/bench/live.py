@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import CredentialError
 from longjudge.judges.offline import offline_caveat
+from longjudge.limits import duration_words
+from longjudge.losses import how_much
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.result import quotes_words
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
+from longjudge_tui.bench.forcing import forced_label
 from longjudge_tui.commands import command
-from longjudge_tui.wording import DISPUTED, clock, dollars, fault, line, plural, size
+from longjudge_tui.wording import (
+    DISPUTED,
+    calls_words,
+    clock,
+    dollars,
+    fault,
+    line,
+    pause_words,
+    plural,
+    size,
+)
 
 if TYPE_CHECKING:
     from longjudge.errors import LongjudgeError
@@ -76,9 +89,10 @@ def header_variants(bench: Bench) -> list[str]:
 
 
 def judge_label(bench: Bench) -> str:
-    """Who judges; and that secrets are sent, where they are."""
-    label = line(bench.judge.label, 40)
-    return label if bench.settings.redact else f"{label} · NOT REDACTED"
+    """Who judges; that secrets are sent, and that failures are forced, where that is so."""
+    sent = [] if bench.settings.redact else ["NOT REDACTED"]
+    forced = [bench.forcing.label] if bench.forcing.fault is not None else []
+    return " · ".join([line(bench.judge.label, 40), *sent, *forced])
 
 
 def live_line(bench: Bench) -> list[str]:
@@ -92,19 +106,23 @@ def live_line(bench: Bench) -> list[str]:
             return [label]
         return _before_a_run(label, bench.outlook.totals, bench)
     figures = run.figures()
-    words = _figures(figures)
+    words, less = _figures(figures), _figures(figures, brief=True)
     quotes = quotes_words(figures.verified, figures.findings)
     whole = [f"{words[0]}, {quotes}" if quotes else words[0], *words[1:]]
-    found = _found(figures.findings, figures.disagreements, brief=True)
-    brief = [f"{found}, {quotes}" if quotes else found, *words[1:]]
+    found = less[0]
+    brief = [f"{found}, {quotes}" if quotes else found, *less[1:]]
     time = clock(figures.seconds)
     if run.result is None:
         time += " elapsed"
     left = "" if figures.left is None else f", about {clock(max(1, figures.left))} left"
+    held = [f"{run.held:,} held"] if run.held and run.result is None else []
     return [
+        *([" · ".join([label, *whole, *held, time + left])] if held else []),
         " · ".join([label, *whole, time + left]),
+        *([" · ".join([*whole, *held, time + left])] if held else []),
         " · ".join([*whole, time + left]),
         " · ".join([*brief, time + left]),
+        *_proof(figures, brief, time, ended=run.result is not None),
         " · ".join([*whole[:4], time + left]),
         " · ".join([*brief[:3], time]),
         # What runs shows the time first; what has ended, how much of it stands on evidence.
@@ -112,6 +130,14 @@ def live_line(bench: Bench) -> list[str]:
         *(" · ".join([found, *words[1:4], each]) for each in (time + left, time)),
         " · ".join([found, *words[1:3]]),
     ]
+
+
+def _proof(figures: Figures, brief: list[str], time: str, *, ended: bool) -> list[str]:
+    """A result with what it cost in calls, where there is no room for everything."""
+    if not ended:
+        return []
+    gaps = brief[3:4] if figures.gaps else []
+    return [" · ".join([*brief[:3], *gaps, brief[4], time])]
 
 
 def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
@@ -140,11 +166,16 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
         plan = _known(totals, preview, f"{command('run').shown} asks nothing")
         return [f"{label} · {plan}", plan]
     secrets, *shorter = bench.secrets.forms
+    why = bench.reasons.summary
     whole = _known(totals, preview, secrets, run)
+    told = [_known(totals, preview, secrets, run, why=why)] if why else []
     # How many secrets there are has its place before everything that stands elsewhere too.
     plans = [_known(totals, preview, words, run) for words in shorter]
     shortest = shorter[-1] if shorter else secrets
     plans += [_known(totals, preview, shortest, *then, brief=True) for then in ((run,), ())]
+    if why:
+        # So has which part of their keys is new.
+        plans = [*(_known(totals, preview, each, run, why=why) for each in shorter), *plans]
     if notice is not None:
         return [
             f"! {line(notice.text, 200)} · {whole}",
@@ -153,20 +184,24 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
             *(f"! {label}: {notice.word} · {plan}" for plan in plans),
             *(f"! {notice.word} model · {plan}" for plan in plans),
         ]
-    return [f"{label} · {whole}", whole, *plans]
+    return [*(f"{label} · {each}" for each in told), *told, f"{label} · {whole}", whole, *plans]
 
 
-def _known(totals: Totals, preview: Preview | None, *then: str, brief: bool = False) -> str:
-    said = list(filter(None, then))
+def _known(
+    totals: Totals, preview: Preview | None, *then: str, brief: bool = False, why: str = ""
+) -> str:
+    """What is kept and what there is to ask; `why` says why that is not kept."""
+    said, because = list(filter(None, then)), f": {why}" if why else ""
     equal = f" ({totals.equal} equal to another)" if totals.equal and not brief else ""
     if not totals.kept:
         plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask{equal}"
+        plan += because
         return " · ".join(["not judged yet", plan, *said])
     kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
         found = _found(preview.counts()[0], preview.disagreements, brief=brief)
-    to_ask = [f"{totals.to_ask} to ask"] if totals.to_ask else []
+    to_ask = [f"{totals.to_ask} to ask{because}"] if totals.to_ask else []
     return " · ".join([kept, found, *to_ask, *said])
 
 
@@ -199,15 +234,15 @@ def _found(findings: int, disagreements: int, *, brief: bool = False) -> str:
     return plural(findings, "finding") + disputed
 
 
-def _figures(figures: Figures) -> list[str]:
+def _figures(figures: Figures, *, brief: bool = False) -> list[str]:
     low, high = figures.score_range
     score = "no score" if figures.score is None else f"score {figures.score:.2f}"
     return [
-        _found(figures.findings, figures.disagreements),
+        _found(figures.findings, figures.disagreements, brief=brief),
         f"{score} ({low:.2f}-{high:.2f})",
         f"judged {figures.judged} of {figures.chunks}",
         plural(figures.gaps, "gap"),
-        plural(figures.calls, "call"),
+        calls_words(figures.calls, figures.saved, brief=brief),
         dollars(figures.cost_usd),
     ]
 
@@ -220,12 +255,16 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
     words: list[str] = []
     go_on: list[str] = []
     if bench.store_error:
-        words.append(f"NOTHING IS KEPT: {line(bench.store_error)}")
+        words.append(f"{how_much(bench.store_error).upper()} IS KEPT: {line(bench.store_error)}")
     if caveat := offline_caveat(bench.judge, bench.rubric):
         words.append(f"! {caveat}")
     run = bench.run
+    if run is not None and run.forced:
+        words.append(forced_label(run.forced))
     if typing:
         words.append(f"type {typing} · enter takes it · esc leaves it")
+    if run is None and not (typing or bench.problem or bench.running or bench.loading):
+        words += _short_limit(bench)
     if bench.remark:
         words.append(bench.remark)
     if bench.problem:
@@ -237,6 +276,8 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words.append(f"stopping ({run.stop_cause or 'cancel'})…")
     elif bench.running:
         limit = f", limit {in_seconds(run.settings.time_limit)} s" if run is not None else ""
+        pause = run.pause if run is not None else None
+        words += [pause_words(*pause)] if pause else []
         words.append(f"judging{limit}…")
     elif bench.loading is not None:
         words.append("reading the session…")
@@ -246,7 +287,8 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
     variants = [f"{line(bench.judge.label, 40)} · {text}", text]
     if bench.store_error:
         # How it ended has its place beside the reason, however long that is.
-        nothing_kept = f"NOTHING IS KEPT: {line(bench.store_error, 40)}"
+        lost = how_much(bench.store_error).upper()
+        nothing_kept = f"{lost} IS KEPT: {line(bench.store_error, 40)}"
         variants.append(" · ".join([nothing_kept, *go_on, *words[1:]]))
     elif go_on:
         # Where the line is cut, what to do is not what is lost.
@@ -258,12 +300,41 @@ def _go_on(bench: Bench, result: Result) -> list[str]:
     """The key that asks what is missing, where that can be asked; else the way to the findings."""
     if result.error:
         return []
+    if (fit := bench.fit) is not None:
+        key, of = command("fit_size").shown, f"{plural(fit.parts, 'part')} too large"
+        return [f"{of}: {key} uses chunks of {fit.size:,} {bench.tuning.unit.value}"]
     if not result.unjudged_chunks:
         if result.findings:
             return [f"{command('next_finding').shown} goes to the findings"]
         rules = f"{command('filter_findings').shown} shows what the rules say"
         return [rules] if result.disagreements else []
     return [f"{command('run').shown} {'asks again' if bench.store_error else 'goes on'}"]
+
+
+def _short_limit(bench: Bench) -> list[str]:
+    """Says that a limit will end the next run, and what would be enough, where that is so."""
+    advice, limit = bench.limit_advice, bench.settings.time_limit
+    if advice is None or not advice.is_short(limit):
+        return []
+    about = f"~{duration_words(advice.expected)}{'' if advice.measured else ' by a guess'}"
+    return [
+        f"limit {in_seconds(limit)} s is short: {about} needed,"
+        f" {in_seconds(advice.advised)} s advised ({command('edit_limit').shown})"
+    ]
+
+
+def limit_variants(bench: Bench) -> list[str]:
+    """How long a run would take, beside the limit; nothing where that is not known, or runs."""
+    advice, limit = bench.limit_advice, bench.settings.time_limit
+    if advice is None or bench.running:
+        return [""]
+    about = f"~{duration_words(advice.expected)}"
+    guess = "" if advice.measured else "?"
+    if advice.is_short(limit):
+        return [f"! short: {about}{guess} needed", f"! short: {about}{guess}"]
+    if advice.advised > limit:
+        return [f"tight: {about}{guess} needed", f"tight: {about}{guess}"]
+    return [f"needs {about}{' (a guess)' if guess else ''}", f"needs {about}{guess}"]
 
 
 def _ending(result: Result, session: str) -> list[str]:
@@ -273,7 +344,9 @@ def _ending(result: Result, session: str) -> list[str]:
     early = [f"✗ {line(fault(result.error, session), 500)}"] if result.error else []
     disputed = result.disagreements
     looked = [f"{DISPUTED} rules disagree in {plural(disputed, 'part')}"] if disputed else []
-    return [*early, *looked, evidence if said else f"{status}: {evidence}"]
+    shows = command("show_holds").shown
+    left = [f"! {result.holds_left:,} still held ({shows} shows them)"] if result.holds_left else []
+    return [*early, *left, *looked, evidence if said else f"{status}: {evidence}"]
 
 
 def alarming(bench: Bench) -> bool:
@@ -286,5 +359,6 @@ def banner(bench: Bench) -> str:
     """What every screen says: who judges, what is sent, and whether anything is kept."""
     label = judge_label(bench)
     if bench.store_error:
-        return f"{label} · NOTHING IS KEPT: {line(bench.store_error)}"
+        lost = how_much(bench.store_error).upper()
+        return f"{label} · {lost} IS KEPT: {line(bench.store_error)}"
     return label

@@ -46,6 +46,14 @@ class Records:
         """What is known about one chunk."""
         return self._board.chunks[position]
 
+    def earlier(self) -> dict[int, ChunkRecord]:
+        """What is known about the chunks that have ended."""
+        return {
+            position: record
+            for position, record in enumerate(self._board.chunks)
+            if record.state.ended
+        }
+
     def take_dirty(self) -> set[int]:
         """Positions that changed since the last call."""
         dirty, self._dirty = self._dirty, set()

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from longjudge.judgment import Judgment
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, JudgmentStatus
-from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping, StoreFailed
+from longjudge.updates import ChunkUpdate, JudgmentEnded, Paused, Stopping, StoreFailed, StoreTakes
 from longjudge_tui.bench.records import Records
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from longjudge.board import ChunkRecord
+    from longjudge.faults import Fault
     from longjudge.judges.base import Judge
     from longjudge.result import Result
     from longjudge.rubric import Rubric
@@ -32,7 +31,7 @@ class Figures:
     """The live line's numbers. `left` is None where nothing can be said yet.
 
     `verified` is how many of the findings' quotes were found, `disagreements` the chunks that the
-    offline rules flag and the model called clean.
+    offline rules flag and the model called clean, `saved` the chunks whose verdict needed no call.
     """
 
     findings: int
@@ -44,13 +43,18 @@ class Figures:
     chunks: int
     gaps: int
     calls: int
+    saved: int
     cost_usd: float | None
     seconds: float
     left: float | None
 
 
 class Run(Records):
-    """A judgment and what its updates said."""
+    """A judgment and what its updates said.
+
+    `before` is what was known until it began. With `fresh` it asks anew about the chunks of `only`,
+    whose verdicts stand until there are others. `forced` is the spec of `fault`, empty without one.
+    """
 
     def __init__(
         self,
@@ -63,12 +67,15 @@ class Run(Records):
         settings: Settings,
         kept: set[str],
         only: frozenset[int] | None = None,
-        before: Run | None = None,
+        before: Records | None = None,
+        fresh: bool = False,
+        fault: Fault | None = None,
     ) -> None:
         self.outlook = outlook
         self.settings = settings
         self.result: Result | None = None
         self.stop_cause: str | None = None
+        self.forced = fault.spec if fault is not None else ""
         self.store_error: str | None = store.write_error
         self._kept = kept
         self._only = only
@@ -76,8 +83,12 @@ class Run(Records):
         self._newly_kept: set[str] = set()
         self._ticking: set[int] = set()
         self._retry_at: dict[int, float] = {}
+        self._paused = 0.0, ""
         self._asked_ends = 0
+        self._saved = 0
         self._started = time.monotonic()
+        earlier = before.earlier() if before else {}
+        self._standing = self._standing_of(earlier) if fresh else {}
         self._judgment = Judgment(
             session,
             rubric=rubric,
@@ -87,7 +98,9 @@ class Run(Records):
             estimator=outlook.estimator,
             listener=self._listen,
             only=only,
-            earlier=before.earlier(only or frozenset()) if before else None,
+            earlier=earlier,
+            fresh=fresh,
+            fault=fault,
         )
         super().__init__(self._judgment.board)
         records = self._judgment.board.chunks
@@ -96,6 +109,15 @@ class Run(Records):
         for place, record in enumerate(records):
             if record.state.ended:
                 self._changed(place)
+
+    def _standing_of(self, earlier: dict[int, ChunkRecord]) -> dict[int, ChunkRecord]:
+        """The records of the chunks that are asked anew, and of those equal to them."""
+        keys = {self.outlook.keys[position] for position in self._only or ()}
+        return {
+            position: record
+            for position, record in earlier.items()
+            if record.kept is not None and self.outlook.keys[position] in keys
+        }
 
     @property
     def asks_all(self) -> bool:
@@ -106,6 +128,11 @@ class Run(Records):
     def stopping(self) -> bool:
         """Whether a limit or a cancel has begun to end it."""
         return self._judgment.stopping
+
+    @property
+    def held(self) -> int:
+        """How much it holds outside now."""
+        return self._judgment.held if self.result is None else self.result.holds_left
 
     @property
     def fatal_error(self) -> str | None:
@@ -164,17 +191,24 @@ class Run(Records):
         """Whether a chunk has ended without a verdict."""
         return self.record(position).state is ChunkState.GAP
 
-    def earlier(self, anew: Collection[int]) -> dict[int, ChunkRecord]:
-        """What is known about the chunks that have ended, without those asked anew."""
-        return {
-            position: record
-            for position, record in enumerate(self._board.chunks)
-            if record.state.ended and position not in anew
-        }
+    def standing(self, position: int) -> ChunkRecord | None:
+        """The verdict that counts until a chunk that is asked anew has another one."""
+        return None if self._states[position].ended else self._standing.get(position)
+
+    def in_vain(self, position: int) -> str:
+        """Why asking a chunk anew brought no verdict; empty where it did."""
+        return self._board.chunks[position].in_vain
 
     def retry_in(self, position: int) -> float:
         """Seconds until a chunk is asked again."""
         return max(0.0, self._retry_at.get(position, 0.0) - time.monotonic())
+
+    @property
+    def pause(self) -> tuple[float, str] | None:
+        """How long the provider lets nothing be asked from now on, and what it said."""
+        until, note = self._paused
+        left = until - time.monotonic()
+        return (left, note) if left > 0 and self.result is None and not self.stopping else None
 
     def take_dirty(self) -> set[int]:
         """Positions that changed since the last call, and those whose clock is running."""
@@ -190,6 +224,10 @@ class Run(Records):
         chunks = len(self.outlook.plan)
         flagged = self._tally[ChunkState.FLAGGED]
         judged = flagged + self._tally[ChunkState.CLEAN]
+        to_end = chunks - judged - self._tally[ChunkState.GAP]
+        standing = [each.state for place in self._standing if (each := self.standing(place))]
+        flagged += standing.count(ChunkState.FLAGGED)
+        judged += len(standing)
         spent = self._board.spent
         found, verified = self.counts()
         if self.result is not None:
@@ -197,7 +235,6 @@ class Run(Records):
         else:
             seconds = time.monotonic() - self._started
             score = score_of(JudgmentStatus.PARTIAL, judged, flagged)
-            to_end = chunks - judged - self._tally[ChunkState.GAP]
             left = None if self.stopping else self._left(seconds, to_end)
         return Figures(
             findings=found,
@@ -209,6 +246,7 @@ class Run(Records):
             chunks=chunks,
             gaps=self._tally[ChunkState.GAP],
             calls=spent.calls,
+            saved=self._saved,
             cost_usd=spent.cost_usd,
             seconds=seconds,
             left=left,
@@ -224,8 +262,12 @@ class Run(Records):
         match update:
             case ChunkUpdate():
                 self._chunk(update)
+            case Paused():
+                self._paused = time.monotonic() + update.wait, update.note
             case StoreFailed():
                 self.store_error = update.message
+            case StoreTakes():
+                self.store_error = None
             case Stopping():
                 self.stop_cause = update.cause
             case JudgmentEnded():
@@ -245,6 +287,7 @@ class Run(Records):
             self._retry_at[position] = time.monotonic() + update.wait
         if update.state.ended and not update.from_cache:
             self._asked_ends += 1
+        self._saved += update.state.ended and update.from_cache and not update.attempt
         judged = update.state in (ChunkState.CLEAN, ChunkState.FLAGGED)
         key = self.outlook.keys[position]
         if judged and update.stored and key not in self._kept:

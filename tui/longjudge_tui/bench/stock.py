@@ -1,4 +1,4 @@
-"""What the store holds, as the bench goes by it: keys of verdicts, what those say, and marks."""
+"""What the store holds, as the bench goes by it: keys of verdicts, what they say, marks, holds."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.store import token_factors
+from longjudge.store.times_asked import times_asked
 from longjudge.text import clean_line
+from longjudge_tui.bench.durations import Durations
+from longjudge_tui.bench.holding import Holding
 from longjudge_tui.bench.marking import Marking
 from longjudge_tui.bench.preview import Lookup
+from longjudge_tui.bench.reasons import Reasons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from longjudge.factors import ObservedFactor
     from longjudge.sessions import Session
-    from longjudge.store import Store
+    from longjudge.store import Origin, Store
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.preview import Preview
 
@@ -25,7 +29,7 @@ CUT_SECONDS = 1.0
 
 
 class Stock:
-    """Keys in memory, one preview at a time, and the marks; other processes write there as well.
+    """Keys in memory, one preview at a time, marks and holds; other processes write there as well.
 
     `factors` is what was seen of the models' tokens, by model and format of session.
 
@@ -44,11 +48,16 @@ class Stock:
     ) -> None:
         self.keys = keys
         self.marking = Marking(store, notice)
+        self.holding = Holding(store, notice)
+        self.reasons = Reasons(store, notice)
+        self.durations = Durations(store)
         self._store = store
         self._changed = changed
         self._notice = notice
         self._lookup = Lookup(store, keys, lost=lost, notice=notice)
         self.factors: Mapping[tuple[str, str], ObservedFactor] = {}
+        self._times: Mapping[str, int] = {}
+        self._reads = 0
         self._task: asyncio.Task[None] | None = None
         self._learning: asyncio.Task[None] | None = None
 
@@ -57,13 +66,28 @@ class Stock:
         """What the kept verdicts of a plan say, as far as they are read."""
         return self._lookup.preview
 
-    def show(self, session: Session, outlook: Outlook) -> None:
-        """Read the kept verdicts of a plan from now on."""
-        self._lookup.begin(session, outlook)
+    @property
+    def changes(self) -> int:
+        """Counts how often there was something else to say about the chunks."""
+        return self.reasons.changes + self._reads
+
+    def times_asked(self, key: str) -> int:
+        """How many verdicts there are about a chunk that has one."""
+        return self._times.get(key, 1)
+
+    def show(self, session: Session, outlook: Outlook, asked: Origin) -> None:
+        """Read the kept verdicts of a plan from now on, and why the others are not kept.
+
+        `asked` is what the keys of the plan have in common.
+        """
+        if outlook.totals.kept:
+            self._lookup.begin(session, outlook)
+        self.reasons.begin(outlook, self.keys, asked)
 
     def show_nothing(self) -> None:
         """Read no verdicts any more."""
         self._lookup.end()
+        self.reasons.end()
 
     def read_again(self) -> None:
         """Take in what other processes have kept, marked and taken away, in the background."""
@@ -72,34 +96,39 @@ class Stock:
             self._task = asyncio.create_task(self._read_keys())
 
     def learn_again(self) -> None:
-        """Take in how many tokens the models' answers took until now, in the background."""
+        """Take in, in the background, what answers took until now, and how often each came."""
+        self.durations.read_again()
         if self._learning is None or self._learning.done():
-            self._learning = asyncio.create_task(self._read_factors())
+            self._learning = asyncio.create_task(self._read_answers())
 
     def raise_failure(self) -> None:
         """Raise what a task of this object died of."""
         self.marking.raise_failure()
+        self.holding.raise_failure()
+        self.durations.raise_failure()
         for task in self._tasks:
             if task.done() and not task.cancelled():
                 task.result()
 
     async def aclose(self) -> None:
-        """End what is read; marks on their way are kept, for a bounded time."""
+        """End what is read; marks and releases on their way are done, for a bounded time."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CUT_SECONDS)
-        await self.marking.aclose()
+        await asyncio.gather(self.marking.aclose(), self.holding.aclose(), self.durations.aclose())
 
     @property
     def _tasks(self) -> list[asyncio.Task[None]]:
-        tasks = (self._task, self._learning, self._lookup.task)
+        tasks = (self._task, self._learning, self._lookup.task, self.reasons.task)
         return [task for task in tasks if task is not None]
 
-    async def _read_factors(self) -> None:
-        # They only stand beside the estimates: a store that does not give them says so elsewhere.
+    async def _read_answers(self) -> None:
+        # They only stand beside what is shown: a store that does not give them says so elsewhere.
         with contextlib.suppress(StoreError):
             self.factors = await token_factors(self._store)
+            self._times = await times_asked(self._store)
+        self._reads += 1
 
     async def _read_keys(self) -> None:
         before = frozenset(self.keys)

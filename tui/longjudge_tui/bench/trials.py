@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
 from longjudge.settings import in_seconds
 from longjudge.states import JudgmentStatus
+from longjudge.text import clean_line
+from longjudge_tui.bench.forcing import Forcing
+from longjudge_tui.bench.foresight import Foresight
 from longjudge_tui.bench.live import in_the_app
 from longjudge_tui.bench.run import Run
 from longjudge_tui.commands import command
-from longjudge_tui.wording import fault
+from longjudge_tui.wording import fault, price_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
     from longjudge.settings import Settings
     from longjudge.store import Store
+    from longjudge_tui.bench.holding import Holding
     from longjudge_tui.bench.opening import Loading
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.records import Records
-    from longjudge_tui.bench.stock import Stock
+
+CONFIRM_SECONDS = 10.0
+"""How long a judged chunk that was asked for once waits for the same key."""
 
 LIVE_TOTALS = 2_000
 """Up to this many chunks the price is summed up anew during a run; that of others is scaled."""
@@ -35,17 +41,27 @@ LIVE_TOTALS = 2_000
 class Wanted:
     """A judgment that is to begin.
 
-    `only` are the chunks it asks about, `before` is the run whose other records it takes over.
-    One that is `short` has a limit that is to cut it off.
+    `only` are the chunks it asks about, also where they have a verdict if it is `fresh`; `before`
+    has the other records, which it takes over. One that is `short` has a limit that is to cut it
+    off.
     """
 
     settings: Settings
     only: frozenset[int] | None = None
-    before: Run | None = None
+    before: Records | None = None
+    fresh: bool = False
     short: bool = False
 
 
-class Trials:
+@dataclass(frozen=True, slots=True)
+class _Armed:
+    """A question that costs money and was asked for once: the same key again sends it."""
+
+    key: str
+    until: float
+
+
+class Trials(Foresight):
     """The part of the bench that judges; what it judges, and by what, is the bench's own.
 
     `refusal` says why no judgment may begin now, and nothing where one may. `remark` is what there
@@ -53,39 +69,25 @@ class Trials:
     """
 
     session: Session | None
-    outlook: Outlook | None
     store: Store
     notices: list[str]
     problem: str
     generation: int
-    _stock: Stock
 
     def __init__(self) -> None:
+        super().__init__()
         self.run: Run | None = None
         self.remark = ""
         self.refusal: Callable[[], str] = lambda: ""
+        self.forcing = Forcing()
         self._run_task: asyncio.Task[None] | None = None
         self._next: Wanted | None = None
         self._judging = False
-
-    @property
-    def applies(self) -> bool:
-        """Whether the rubric applies to the session."""
-        raise NotImplementedError
+        self._armed: _Armed | None = None
 
     @property
     def loading(self) -> Loading | None:
         """The session on its way in."""
-        raise NotImplementedError
-
-    @property
-    def settings(self) -> Settings:
-        """What the next run goes by."""
-        raise NotImplementedError
-
-    @property
-    def judge(self) -> Judge:
-        """Who is asked."""
         raise NotImplementedError
 
     @property
@@ -119,6 +121,11 @@ class Trials:
         raise NotImplementedError
 
     @property
+    def holding(self) -> Holding:
+        """What is held outside."""
+        return self._stock.holding
+
+    @property
     def running(self) -> bool:
         """Whether a judgment is in flight or about to be, its end included."""
         return self._judging or self._next is not None
@@ -140,10 +147,12 @@ class Trials:
             self.notices.append("runs when the one that is stopping has ended")
         elif self.applies and not self.outlook.totals.to_ask:
             nothing = "every chunk is kept, so nothing is asked"
-            if time_limit is not None:
+            forced = self.forcing.fault is not None
+            if time_limit is not None or forced:
+                what = "fail" if forced else "time out"
                 sizes = " ".join(command(each).bar_key for each in ("smaller", "larger"))
                 another = f"another chunk size ({sizes}) asks anew"
-                self._remark(f"{nothing} and nothing can time out: {another}")
+                self._remark(f"{nothing} and nothing can {what}: {another}")
                 return
             self.notices.append(nothing)
         limit = self.settings.time_limit if time_limit is None else time_limit
@@ -151,16 +160,44 @@ class Trials:
         self._begin(Wanted(settings, short=time_limit is not None))
 
     def ask_again(self, position: int) -> None:
-        """Ask about one gap again, in the judgment in flight or in one of its own."""
-        run, part = self.run, position + 1
-        if self.loading is not None:
+        """Ask about one chunk again: a gap at once, a judged one when it is asked for twice."""
+        run, part, outlook = self.run, position + 1, self.outlook
+        if self.loading is not None or outlook is None or position >= len(outlook.plan):
             self.notices.append("the session is still being read")
-        elif run is None or not run.is_gap(position):
-            self.notices.append(f"part {part} is no gap; there is nothing to ask again")
-        elif not self.running:
-            self._begin(Wanted(self.settings, frozenset({position}), run))
-        elif self.stopping or not run.ask_again(part):
-            self.notices.append(f"part {part} can be asked again when the judgment has ended")
+        elif run is not None and run.is_gap(position):
+            if not self.running:
+                self._begin(Wanted(self.settings, frozenset({position}), run))
+            elif self.stopping or not run.ask_again(part):
+                self.notices.append(f"part {part} can be asked again when the judgment has ended")
+        elif not self._is_judged(position):
+            runs = f"{command('run').shown} asks about it"
+            asked = "it is being asked" if self.running else f"it has no verdict either: {runs}"
+            self.notices.append(f"part {part} is no gap; {asked}")
+        elif self.running:
+            self.notices.append(
+                f"part {part} is judged; it can be asked anew when the judgment has ended"
+            )
+        else:
+            self._ask_anew(position, outlook)
+
+    def _is_judged(self, position: int) -> bool:
+        record = self.records.record(position) if self.records is not None else None
+        return (record is not None and record.kept is not None) or self.is_kept(position)
+
+    def _ask_anew(self, position: int, outlook: Outlook) -> None:
+        """A verdict is paid for already: another one is asked for when the key comes again."""
+        armed, self._armed = self._armed, None
+        key, now = outlook.keys[position], time.monotonic()
+        if armed is not None and armed.key == key and now < armed.until:
+            self._begin(Wanted(self.settings, frozenset({position}), self.records, fresh=True))
+            return
+        self._armed = _Armed(key, now + CONFIRM_SECONDS)
+        cost = outlook.estimator.cost(outlook.tokens(position))
+        price, _ = price_range(cost, cost, cost)
+        self.notices.append(
+            f"part {position + 1} is judged: {command('ask_again').shown} again asks it anew"
+            f" ({price}); the newest answer counts, the others stay as history"
+        )
 
     def _begin(self, wanted: Wanted) -> None:
         if why_not := self.refusal():
@@ -199,6 +236,8 @@ class Trials:
             kept=self._stock.keys,
             only=wanted.only,
             before=wanted.before,
+            fresh=wanted.fresh,
+            fault=self.forcing.for_a_run(),
         )
         if earlier is not None:
             run.take_over(earlier, self.is_kept)
@@ -208,7 +247,7 @@ class Trials:
             await run.judge()
         except LongjudgeError as error:
             self._say(in_the_app(error))
-            self.run = wanted.before
+            self.run = wanted.before if isinstance(wanted.before, Run) else None
             self.generation += 1
         finally:
             run.take_kept()
@@ -218,6 +257,8 @@ class Trials:
             self._begin_preview()
         elif self.run is run and run.result is not None and run.result.error:
             self.notices.append(fault(run.result.error, session.name))
+        elif wanted.fresh and (said := _in_vain(run, wanted.only or ())):
+            self._remark(said)
         elif wanted.short and (no_timeout := _no_timeout(run)):
             self._remark(no_timeout)
 
@@ -265,6 +306,14 @@ class Trials:
         if self._judging and self.run is not None:
             self.run.cancel()
         return set() if self._run_task is None else {self._run_task}
+
+
+def _in_vain(run: Run, asked: Iterable[int]) -> str:
+    """What stands although it was asked anew; empty where all has a new verdict."""
+    for position in asked:
+        if why := run.in_vain(position):
+            return f"part {position + 1} keeps its verdict, no new one came: {clean_line(why, 200)}"
+    return ""
 
 
 def _no_timeout(run: Run) -> str:

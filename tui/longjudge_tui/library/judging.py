@@ -6,6 +6,7 @@ import asyncio
 import threading
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 from typing import TYPE_CHECKING
 
 from longjudge.errors import (
@@ -55,12 +56,17 @@ IN_FLIGHT = frozenset({Stage.WAITING, Stage.READING, Stage.JUDGING, Stage.STOPPI
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A session's state: how much of it is done where that can be counted, or what went wrong."""
+    """A session's state: how much of it is done where that can be counted, or what went wrong.
+
+    `pause` is how many seconds the provider lets nobody ask, `note` what it said.
+    """
 
     stage: Stage
     done: int = 0
     total: int = 0
     fault: str = ""
+    pause: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,9 @@ class Queue:
             return self.states.get(file)
         figures = self._run.figures()
         stage = Stage.STOPPING if self._run.stopping else Stage.JUDGING
-        return State(stage, figures.judged + figures.gaps, figures.chunks)
+        done, (pause, note) = figures.judged + figures.gaps, self._run.pause or (0.0, "")
+        # Whole seconds, so that a row is drawn again once in each of them.
+        return State(stage, done, figures.chunks, pause=ceil(pause), note=note)
 
     def add(self, files: Iterable[SessionFile], terms: Terms) -> None:
         """Judge sessions together, after those that wait.
@@ -267,6 +275,7 @@ class Queue:
             store=self._store,
             settings=terms.settings,
             kept=self._kept,
+            fault=terms.fault,
         )
         await run.judge()
         if run.result is None:

@@ -44,7 +44,7 @@ class Last:
 
     `verified` counts the findings whose quote was found then. `by` is None where nobody noted it.
     `marked_by` is what marks on its findings go by, and `before` is the newest complete judgment
-    where this one is not complete itself.
+    where this one is not complete itself. Failures were `forced` in it, or not.
     """
 
     status: str
@@ -58,6 +58,7 @@ class Last:
     by: By | None = None
     marked_by: tuple[MarkKey, ...] = field(default=(), compare=False, repr=False)
     before: Last | None = None
+    forced: bool = False
 
     @classmethod
     def of_result(cls, result: Result, marked_by: Iterable[MarkKey]) -> Last:
@@ -74,6 +75,7 @@ class Last:
             count_verified(result.findings),
             _by(result.settings, result.model, name, version),
             tuple(marked_by),
+            forced=result.fault is not None,
         )
 
     @classmethod
@@ -91,6 +93,7 @@ class Last:
             verified=sum(is_object(each) and each.get("verified") is True for each in findings),
             by=_by(result.get("settings"), past.model, past.rubric, past.rubric_version),
             marked_by=tuple(_mark_keys(findings, past.digests)),
+            forced=isinstance(result.get("fault"), str),
         )
 
     @property

@@ -11,8 +11,11 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
+from longjudge.losses import how_much
 from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
+from longjudge_tui.held.holds_dialog import HoldsDialog
+from longjudge_tui.lab.opening import failure_lab
 from longjudge_tui.library.session_list import LibraryList
 from longjudge_tui.library.words import (
     about,
@@ -32,6 +35,7 @@ from longjudge_tui.widgets.lines import (
     FittedLine,
     GrowingLine,
     KeyBar,
+    TourLine,
 )
 from longjudge_tui.wording import line, plural, size
 
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from longjudge.sessions import SessionFile
+    from longjudge_tui.bench.tour import Tour
     from longjudge_tui.library.offers import Offer
     from longjudge_tui.library.shelf import Shelf
 
@@ -80,9 +85,10 @@ class Library(Screen[None]):
     class HelpWanted(Message):
         """The keys are asked for."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, tour: Tour) -> None:
         super().__init__()
         self.shelf = shelf
+        self._tour = tour
         self._generation = -1
         self._cursor_file: SessionFile | None = None
 
@@ -99,6 +105,7 @@ class Library(Screen[None]):
         yield LibraryList(self.shelf, id="sessions")
         yield FittedLine(id="library-sum")
         yield GrowingLine(id="library-status")
+        yield TourLine(id="tour")
         yield KeyBar(LIBRARY_BAR, id="keys")
 
     def on_mount(self) -> None:
@@ -166,11 +173,14 @@ class Library(Screen[None]):
             words = row_words(shelf, file, time.time()) if file is not None else [""]
         self.query_one("#library-sum", FittedLine).show(*words)
         self._show_status()
+        if shelf.busy:
+            self._tour.dismiss()
+        self.query_one("#tour", TourLine).say(self._tour.words_in_library())
 
     def _show_status(self) -> None:
         shelf = self.shelf
         error = shelf.store_error
-        words = [f"NOTHING IS KEPT: {line(error)}"] if error else []
+        words = [f"{how_much(error).upper()} IS KEPT: {line(error)}"] if error else []
         status = self.query_one("#library-status", GrowingLine)
         doing = progress_words(shelf)
         typing = self.focused is self.field
@@ -250,8 +260,8 @@ class Library(Screen[None]):
             await self.run_action("app.quit" if name == "quit" else name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In the field, a slash is a slash."""
-        return not (action == "filter" and self.focused is self.field)
+        """In the field, a slash is a slash and an F is an F."""
+        return not (action in ("filter", "failure_lab") and self.focused is self.field)
 
     def action_judge(self) -> None:
         """Judge the selected sessions, once their price is agreed to."""
@@ -294,6 +304,7 @@ class Library(Screen[None]):
 
     def action_clear_filter(self) -> None:
         """Show all sessions again."""
+        self._tour.dismiss()
         self.field.value = ""
         self.tick()
 
@@ -305,6 +316,20 @@ class Library(Screen[None]):
     def action_look_again(self) -> None:
         """List the sessions anew."""
         self.shelf.look_again()
+
+    def action_failure_lab(self) -> None:
+        """Pick a failure to force."""
+        self.app.push_screen(failure_lab(self.shelf.bench))  # pyright: ignore[reportUnknownMemberType]
+
+    def action_show_holds(self) -> None:
+        """Show what is held outside."""
+        shelf = self.shelf
+        dialog = HoldsDialog(shelf.bench.holding, lambda: banner(shelf.bench), shelf.cancel_all)
+        self.app.push_screen(dialog)  # pyright: ignore[reportUnknownMemberType]
+
+    def action_sweep_holds(self) -> None:
+        """Release what dead owners left."""
+        self.shelf.bench.holding.sweep()
 
     def action_help(self) -> None:
         """Show the keys."""

@@ -16,6 +16,7 @@ from longjudge_tui.library.last import By
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable
 
+    from longjudge.faults import Fault
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
@@ -25,16 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A rubric, a judge and settings."""
+    """A rubric, a judge and settings; `fault` is what is forced to fail."""
 
     rubric: Rubric
     judge: Judge
     settings: Settings
+    fault: Fault | None = None
 
     @classmethod
     def of(cls, bench: Bench) -> Terms:
         """Those of the bench, now."""
-        return cls(bench.rubric, bench.judge, bench.settings)
+        return cls(bench.rubric, bench.judge, bench.settings, bench.forcing.for_a_run())
 
     @property
     def basis(self) -> Hashable:

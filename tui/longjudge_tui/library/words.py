@@ -12,7 +12,7 @@ from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.library.judging import IN_FLIGHT, Stage
 from longjudge_tui.library.listing import Order
-from longjudge_tui.wording import line, plural, price_range, size, tokens
+from longjudge_tui.wording import line, pause_words, plural, price_range, size, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,10 @@ def state_words(state: State) -> Variants:
     if state.stage is Stage.READING and state.total:
         return (f"{words} {100 * state.done // state.total} %",)
     if state.stage is Stage.JUDGING:
-        return (f"{words} {state.done}/{state.total}",)
+        words += f" {state.done}/{state.total}"
+        if state.pause > 0:
+            return (f"{words} · wait {state.pause} s", words)
+        return (words,)
     return (words,)
 
 
@@ -114,7 +117,9 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
     are marked `wrong`.
     """
     glyph = _result_glyph(last)
-    word = f"{glyph} {line(last.status.replace('_', ' '), 20)}"
+    status = line(last.status.replace("_", " "), 20)
+    # Where there is little room the end is cut.
+    word = f"{glyph} forced: {status}" if last.forced else f"{glyph} {status}"
     if not last.applies:
         return (f"{word} · {age(now - last.created)}", word)
     word += _score(last)
@@ -306,8 +311,10 @@ def progress_words(shelf: Shelf) -> list[str]:
     words: list[str] = []
     if queue.current is not None:
         state = queue.state(queue.current)
-        what = state_words(state)[0] if state is not None else ""
+        what = state_words(state)[-1] if state is not None else ""
         name = name_of(queue.current, shelf.counting.facts.get(queue.current))
+        if state is not None and state.pause:
+            words.append(pause_words(state.pause, state.note))
         words.append(f"{queue.begun} of {queue.added}: {what} {line(name, 60)} · x cancels all")
     if shelf.pricing.waiting:
         words.append(f"estimating, {shelf.pricing.waiting} to go")

@@ -44,7 +44,10 @@ class QuitDialog(ModalScreen[bool]):
         with Vertical(classes="dialog"):
             yield Static(Content("A judgment is in flight"), classes="title")
             yield Static(
-                Content("What has a verdict is kept. Chunks without one are asked by the next run.")
+                Content(
+                    "What has a verdict is kept. Chunks without one are asked by the next run."
+                    " What is held outside for them is released."
+                )
             )
             yield Static(Content("[ keep running   esc or enter ]"), id="keep", classes="button")
             yield Static(Content("[ cancel and quit   y or ctrl+q ]"), id="leave", classes="button")

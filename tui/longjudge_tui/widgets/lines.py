@@ -93,6 +93,20 @@ class GrowingLine(FittedLine):
             self.styles.height = lines
 
 
+class TourLine(GrowingLine):
+    """What to do next, whole; not there where there is nothing to say."""
+
+    def on_mount(self) -> None:
+        """Not there yet."""
+        self.display = False
+
+    def say(self, words: str) -> None:
+        """Say it."""
+        if words != self.text or not self.display:
+            self.display = bool(words)
+            self.show_whole(words)
+
+
 class KeyBar(Widget):
     """The commands with their keys; a click runs one."""
 

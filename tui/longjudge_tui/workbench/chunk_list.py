@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -131,7 +132,8 @@ class ChunkList(LineList):
         record = records.record(row) if records else None
         if record is None or (run is None and not record.state.ended):
             word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")
-            return ChunkFacts(bench.generation, word, look, self._piece(row))
+            known = [bench.reasons.of(row), self._piece(row)]
+            return ChunkFacts(bench.generation, word, look, " · ".join(filter(None, known)))
         state = f"{STATE_GLYPHS[record.state]} {record.state.value}"
         return ChunkFacts(
             bench.generation,
@@ -145,6 +147,7 @@ class ChunkList(LineList):
         match record.state:
             case ChunkState.RUNNING:
                 again = f" · attempt {record.attempts}" if record.attempts > 1 else ""
+                again += f" · {stands}" if (stands := self._standing(row, run)) else ""
                 if record.asked_at is not None:
                     # Of this attempt: the record's own seconds are those of the ones before it.
                     return f"{time.monotonic() - record.asked_at:.1f} s{again}"
@@ -152,11 +155,15 @@ class ChunkList(LineList):
                 return f"answered{again}" if again else f"{record.seconds:.1f} s"
             case ChunkState.RETRYING:
                 wait = run.retry_in(row) if run else 0.0
-                return f"in {wait:.0f} s · {line(record.problem)}"
+                known = [f"in {ceil(wait)} s", self._standing(row, run), line(record.problem)]
+                return " · ".join(filter(None, known))
             case ChunkState.CLEAN | ChunkState.FLAGGED:
                 note = self._note(record) or self._piece(row)
-                words = ["rules disagree"] if record.disagrees else []
+                words = [f"no new verdict: {line(record.in_vain, 60)}"] if record.in_vain else []
+                words += ["rules disagree"] if record.disagrees else []
                 words += ["kept"] if record.from_cache else []
+                if (times := self._bench.times_asked(row)) > 1:
+                    words.append(f"asked {times} times")
                 if not record.from_cache and not note:
                     tries = f" in {record.attempts} attempts" if record.attempts > 1 else ""
                     words.append(f"{record.seconds:.1f} s{tries}")
@@ -164,8 +171,17 @@ class ChunkList(LineList):
             case ChunkState.GAP:
                 reason = record.reason.value if record.reason else ""
                 return f"{reason} · {line(record.problem)}" if record.problem else reason
+            case ChunkState.WAITING:
+                known = ["another judgment asks it", self._standing(row, run), self._piece(row)]
+                return " · ".join(filter(None, known))
             case _:
-                return self._piece(row)
+                return " · ".join(filter(None, [self._standing(row, run), self._piece(row)]))
+
+    @staticmethod
+    def _standing(row: int, run: Run | None) -> str:
+        """The verdict of a chunk that is asked anew, which counts until there is another one."""
+        standing = run.standing(row) if run is not None else None
+        return f"still {STATE_GLYPHS[standing.state]} {standing.state.value}" if standing else ""
 
     def _note(self, record: ChunkRecord) -> str:
         """What was found first, or by which criterion."""

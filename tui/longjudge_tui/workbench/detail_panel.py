@@ -165,6 +165,9 @@ class DetailPanel(Vertical):
             error if error != record.problem else "",
             f"{asked}; {this} asks again about this one,"
             f" {every} (when no judgment is in flight) about every gap",
+            f"{command('fit_size').shown} chooses a chunk size that fits, once the judgment is over"
+            if reason is GapReason.TOO_LARGE
+            else "",
             f"the last reply was:\n{record.raw_reply}" if record.raw_reply else "",
         ]
         self.view.show_text("\n\n".join(each for each in paragraphs if each))

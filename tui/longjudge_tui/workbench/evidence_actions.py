@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, cast
 
 from textual import on
-from textual.screen import Screen
 
 from longjudge.disputes import RuleFinding
 from longjudge.marks import Mark
@@ -21,6 +20,7 @@ from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.detail_panel import About, Passage, View
 from longjudge_tui.workbench.handout import Handout
+from longjudge_tui.workbench.holds_actions import HoldsActions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from longjudge.result import ResultFinding
     from longjudge.rubric import Criterion
-    from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.records import Records
     from longjudge_tui.workbench.chunk_list import ChunkList
     from longjudge_tui.workbench.detail_panel import DetailPanel
@@ -40,10 +39,9 @@ if TYPE_CHECKING:
 TOAST_SECONDS = 5
 
 
-class EvidenceActions(Screen[None]):
+class EvidenceActions(HoldsActions):
     """The part of the workbench that works on findings; its lists are the workbench's own."""
 
-    bench: Bench
     chunks: ChunkList
     events: EventList
     findings: FindingsList
@@ -137,6 +135,7 @@ class EvidenceActions(Screen[None]):
 
     def action_filter_findings(self) -> None:
         """Show other findings."""
+        self.show_holds(shown=False)
         if not self.findings.next_filter():
             some = bool(self.findings.all_findings)
             self._say("no other filter holds a finding" if some else "no finding yet to filter")
@@ -144,6 +143,7 @@ class EvidenceActions(Screen[None]):
 
     def action_order_findings(self) -> None:
         """Show the findings in another order."""
+        self.show_holds(shown=False)
         self.findings.next_order()
         self.show_evidence()
 
@@ -234,6 +234,7 @@ class EvidenceActions(Screen[None]):
         place %= len(found)
         with self.prevent(LineList.Moved):
             self.findings.move_to_place(place)
+        self.show_holds(shown=False)
         # Enter, a mark and a copy mean this finding from here on.
         self.set_focus(self.findings)
         self._go_to(found[place])

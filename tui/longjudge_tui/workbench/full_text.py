@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
@@ -17,11 +16,19 @@ from longjudge.store import Asked, Stretch, last_gap, real_path
 from longjudge.text import clean
 from longjudge.tokens import count_tokens, model_factor
 from longjudge_tui.wording import line, plural, size, tokens
+from longjudge_tui.workbench.history import (
+    earlier_answers,
+    moment,
+    newest_head,
+    with_earlier,
+)
 
 if TYPE_CHECKING:
     from longjudge.judges.base import Judge
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
+    from longjudge.store import KeptVerdict
+    from longjudge.verdict import Verdict
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.outlook import Outlook
 
@@ -96,46 +103,76 @@ def _replaced(session: Session, outlook: Outlook, position: int, in_a_run: str) 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A reply as it came, what to know about it, and what is wrong with it where something is."""
+    """A reply as it came, what to know about it, and what is wrong with it where something is.
+
+    `verdict` is what was made of it.
+    """
 
     reply: str = ""
     facts: tuple[str, ...] = ()
     problem: str = ""
+    verdict: Verdict | None = None
 
 
 async def reply_text(bench: Bench, position: int) -> FullText:
-    """The last reply about a chunk: of this run, else the one that is kept, else that of a gap."""
+    """The last reply about a chunk: of this run, else the one that is kept, else that of a gap.
+
+    Below it stand the answers to the same question that a newer one has replaced.
+    """
     name = f"REPLY about part {position + 1}"
     try:
-        said = _said_now(bench, position) or await _said_before(bench, position)
+        said = await _said_now(bench, position) or await _said_before(bench, position)
+        earlier = await earlier_answers(bench, position)
     except LongjudgeError as error:
         return FullText((f"{name} · cannot be read",), str(error))
     problem = line(said.problem, 1000)
+    asked = [f"asked {len(earlier) + 1} times"] if earlier else []
     if not said.reply:
         text = f"no reply yet\n\n{problem}" if problem else "no reply yet"
-        return FullText(_titles(f"{name} · no reply yet", list(said.facts)), text)
-    facts = [*said.facts, plural(len(said.reply), "character"), *_cleaned(said.reply)]
-    above = [_numbers(bench, position), f"── no verdict: {problem} ──" if problem else ""]
+        titles = _titles(f"{name} · no reply yet", [*said.facts, *asked])
+        text, heads = with_earlier(text, (), earlier)
+        return FullText(titles, text, heads=heads)
+    facts = [*said.facts, *asked, plural(len(said.reply), "character"), *_cleaned(said.reply)]
+    newest = f"── no verdict: {problem} ──" if problem else ""
+    if earlier and said.verdict is not None:
+        newest = newest_head(said.verdict, bench.judge.label, earlier)
+    above = [_numbers(bench, position), newest]
     head = "\n".join(filter(None, above))
     heads = ((0, len(head)),) if head else ()
     shown = f"{head}\n\n{said.reply}" if head else said.reply
     copied = redacted_text(said.reply) if bench.settings.redact else said.reply
+    shown, heads = with_earlier(shown, heads, earlier)
     return FullText(_titles(name, facts), shown, copied, heads)
 
 
-def _said_now(bench: Bench, position: int) -> _Said | None:
+async def _said_now(bench: Bench, position: int) -> _Said | None:
     """What the judgment at hand knows; None where it does not know the chunk."""
     record = bench.records.record(position) if bench.records is not None else None
     if record is None:
         return None
     if record.kept is not None:
-        return _Said(record.kept.raw_reply, ("kept" if record.from_cache else "of this run",))
+        whence = "kept" if record.from_cache else "of this run"
+        if record.stored:
+            return await _said_in_store(bench, position, record.kept, whence)
+        return _Said(record.kept.raw_reply, (whence,), verdict=record.kept.verdict)
     ended = record.state is ChunkState.GAP
     if record.raw_reply:
         reason = f": {record.reason.value}" if record.reason else ""
         fact = f"the last one of a gap{reason}" if ended else "not used; it is asked again"
         return _Said(record.raw_reply, (fact,), record.problem)
     return _Said(problem=record.problem) if ended or record.problem else None
+
+
+async def _said_in_store(bench: Bench, position: int, known: KeptVerdict, whence: str) -> _Said:
+    """The reply of a verdict that the store has, which may be another one by now."""
+    if bench.outlook is None:
+        return _Said()
+    key = bench.outlook.keys[position]
+    kept = (await bench.store.kept([key])).get(key)
+    if kept is None:
+        return _Said(problem="the store does not have it any more")
+    fact = whence if kept.verdict == known.verdict else "a newer one"
+    return _Said(kept.raw_reply, (fact,), verdict=kept.verdict)
 
 
 async def _said_before(bench: Bench, position: int) -> _Said:
@@ -145,7 +182,9 @@ async def _said_before(bench: Bench, position: int) -> _Said:
     if bench.is_kept(position):
         key = bench.outlook.keys[position]
         kept = await bench.store.kept([key])
-        return _Said(kept[key].raw_reply, ("kept",)) if key in kept else _Said()
+        if key not in kept:
+            return _Said()
+        return _Said(kept[key].raw_reply, ("kept",), verdict=kept[key].verdict)
     asked = Asked(
         real_path(bench.session.path), bench.session.id, bench.judge.model, bench.rubric.version
     )
@@ -154,8 +193,7 @@ async def _said_before(bench: Bench, position: int) -> _Said:
     last = await last_gap(bench.store, asked, stretch)
     if last is None:
         return _Said()
-    when = datetime.fromtimestamp(last.created).strftime("%Y-%m-%d %H:%M")
-    facts = f"the last one of a gap: {line(last.reason, 40)}", f"judged {when}"
+    facts = f"the last one of a gap: {line(last.reason, 40)}", f"judged {moment(last.created)}"
     return _Said(last.gap.reply, facts, last.gap.problem)
 
 

@@ -16,9 +16,10 @@ from longjudge_tui.bench.live import (
     status_line,
 )
 from longjudge_tui.commands import Scope, bindings, command, command_of
+from longjudge_tui.held.holds_list import HoldsList
 from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
-from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar
+from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar, TourLine
 from longjudge_tui.wording import line, plan_variants
 from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
 from longjudge_tui.workbench.chunk_list import ChunkList
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.run import Run
+    from longjudge_tui.bench.tour import Tour
 
 PAINTS_PER_SECOND = 10
 TOTALS_EVERY = 5
@@ -58,13 +60,15 @@ class Workbench(TuningActions, ChunkInSight):
     class Left(Message):
         """The library is asked for."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, tour: Tour) -> None:
         super().__init__()
         self.bench = bench
+        self._tour = tour
         self._generation = -1
         self._had_result = False
         self._followed: Run | None = None
         self._ticks = 0
+        self._told = 0
 
     def compose(self) -> ComposeResult:
         """The layout; the stylesheet says where each panel stands."""
@@ -83,7 +87,11 @@ class Workbench(TuningActions, ChunkInSight):
             with Vertical(id="findings-panel", classes="panel"):
                 yield ActionLine(id="findings-title", classes="title")
                 yield FindingsList(self.bench.rubric, id="findings")
+            with Vertical(id="holds-panel", classes="panel"):
+                yield ActionLine(id="holds-title", classes="title")
+                yield HoldsList(self.bench.holding, id="holds")
             yield DetailPanel(id="detail-panel", classes="panel")
+        yield TourLine(id="tour")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
@@ -113,6 +121,9 @@ class Workbench(TuningActions, ChunkInSight):
             self._show_progress()
         if self._chunk_behind:
             self._show_chunk_in_plan()
+        if self._told != bench.told:
+            self._told = bench.told
+            self.chunks.refresh()
         if self.detail.follow():
             self.events.refresh()
         self._show_lines()
@@ -195,13 +206,20 @@ class Workbench(TuningActions, ChunkInSight):
         status.show(*status_line(bench, typing))
         status.set_class(alarming(bench), "-alarm")
         self.show_evidence()
+        self.follow_holds()
+        if goodbye := self._tour.follow(bench, looking=self.detail.finding is not None):
+            self.notify(goodbye, markup=False)
+        self.query_one("#tour", TourLine).say(self._tour.words(bench))
 
     def _show_cost(self) -> None:
         bench, outlook = self.bench, self.bench.outlook
         titles = ["CHUNKS"]
         if outlook is not None:
             observed = bench.observed
-            titles = plan_variants(outlook.totals, applies=bench.applies, observed=observed)
+            why = bench.reasons.summary if bench.run is None else ""
+            titles = plan_variants(
+                outlook.totals, applies=bench.applies, observed=observed, why=why
+            )
         self.query_one("#chunks-title", FittedLine).show(*titles)
 
     @on(SettingsPanel.Done)
@@ -267,7 +285,8 @@ class Workbench(TuningActions, ChunkInSight):
         self._focus_panel(-1)
 
     def _focus_panel(self, direction: int) -> None:
-        panels: list[Widget] = [self.chunks, self.events, self.findings, self.detail.view]
+        below = self.panel_of_findings
+        panels: list[Widget] = [self.chunks, self.events, below, self.detail.view]
         slider = self.query_one(SizeSlider)
         if slider.display:
             panels.append(slider)
@@ -276,6 +295,7 @@ class Workbench(TuningActions, ChunkInSight):
 
     def action_back(self) -> None:
         """Go back to the library; what runs keeps running."""
+        self._tour.dismiss()
         self.post_message(self.Left())
 
     def action_help(self) -> None:

@@ -10,6 +10,7 @@ from textual.message import Message
 
 from longjudge.errors import UsageError
 from longjudge.settings import in_seconds
+from longjudge_tui.bench.live import limit_variants
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.fields import Field
@@ -149,6 +150,7 @@ class SettingsPanel(Container):
         yield CommandFact(command("choose_model"))
         yield from self._field(_FLIGHT)
         yield from self._field(_LIMIT)
+        yield FittedLine(id="limit-advice", classes="fact")
         yield CommandButton(command("run"), "Run")
         yield CommandButton(command("cancel_run"), "Stop")
         yield CommandButton(command("run_short"), "0.5 s")
@@ -196,6 +198,7 @@ class SettingsPanel(Container):
             else:
                 field.show(field.number.standing(self._bench.tuning))
         self.query_one(SizeSlider).follow()
+        self.query_one("#limit-advice", FittedLine).show(*limit_variants(self._bench))
 
     @property
     def _limit_is_next(self) -> bool:

@@ -13,6 +13,8 @@ from longjudge.prices import Usage, cost_usd
 from longjudge.rubric import known_rubrics, load_rubric
 from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.bench.live import banner
+from longjudge_tui.commands import command
+from longjudge_tui.lab.opening import failure_lab
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.choices import (
     ChoiceDialog,
@@ -72,6 +74,16 @@ class TuningActions(Screen[None]):
     def action_larger(self) -> None:
         """Larger chunks."""
         self._tune(lambda: self.bench.tuning.step_size(1))
+
+    def action_fit_size(self) -> None:
+        """Use the chunk size that is offered where parts were too large."""
+        fit = self.bench.fit
+        if fit is None:
+            self.notify("no part was too large", markup=False)
+            return
+        self._tune(lambda: self.bench.tuning.set_size(fit.size))
+        unit, runs = self.bench.tuning.unit.value, command("run").shown
+        self.notify(f"chunks of {fit.size:,} {unit}: {runs} asks", markup=False)
 
     def action_switch_unit(self) -> None:
         """Cut by the other unit."""
@@ -168,6 +180,11 @@ class TuningActions(Screen[None]):
             self.notify("a judgment is in flight: cancel it (x) first", markup=False)
         return not self.bench.running
 
+    def action_failure_lab(self) -> None:
+        """Pick a failure to force."""
+        self.leave_field()
+        self._host.push_screen(failure_lab(self.bench, self.chunks.cursor), self._chosen)
+
     def action_show_prompt(self) -> None:
         """Show what is sent about the chunk."""
         self._show_text(prompt_text)
@@ -221,7 +238,7 @@ class TuningActions(Screen[None]):
         self.tick()
 
     def action_ask_again(self) -> None:
-        """Ask again about the gap under the cursor."""
+        """Ask again about the chunk under the cursor."""
         self.bench.ask_again(self.chunks.cursor)
         self.chunks.stay()
         self.tick()

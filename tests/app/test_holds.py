@@ -1,0 +1,138 @@
+"""What is held outside, as it is shown: taken, given back, left by the dead, and swept."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from longjudge.holds import list_holds
+from longjudge.owner import this_process
+from longjudge.store import Store
+from longjudge_tui.bench import holding
+from longjudge_tui.bench.holding import Holding
+
+HOSTILE = "part 1 of /x/[/] [@click=app.quit]\x1b]0;owned\x07.jsonl"
+
+
+async def hold(store, count, *, alive=False, holder="j_other", detail="part 1 of /s/other.jsonl"):
+    """Leases of another process, which is dead unless it is to be alive."""
+    process, now = this_process(), time.time()
+    started = process.started if alive else "1"
+    pid = process.pid
+    await store.write(
+        "INSERT INTO owners (id, host, boot, pid, started, since, beat, beat_monotonic, doing)"
+        " VALUES (?,?,?,?,?,?,?,?,?)",
+        (holder, process.host, process.boot, pid, started, now, now, time.monotonic(), "test"),
+    )
+    keys = [f"{number:012x}{0:052x}" for number in range(count)]
+    rows = [(key, holder, now + place / 1e6, detail) for place, key in enumerate(keys)]
+    await store.write_together(
+        ("INSERT INTO leases (key, owner, taken, detail) VALUES (?,?,?,?)", rows)
+    )
+
+
+async def planned(desk):
+    await desk.until(lambda: desk.rows("chunks"))
+
+
+async def test_a_run_shows_what_it_holds_and_a_cancel_shows_it_go(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 12), gated=True) as desk:
+        await planned(desk)
+        await desk.press("H")
+        await desk.sees("nothing is held outside")
+        await desk.press("r")
+        await desk.sees("HOLDS 4 leases")
+        assert "◆ held" in desk.rows("holds")[0]
+        assert "4 held" in desk.title("live")
+        assert any("this app  part 1 of a.jsonl" in row for row in desk.rows("holds"))
+        await desk.press("x")
+        desk.judge.gate.set()
+        await desk.until(lambda: all("✓ released" in row for row in desk.rows("holds")[:4]))
+        await desk.sees("HOLDS none")
+        await desk.press("H")
+        await desk.sees("FINDINGS")
+        assert "HOLDS" not in desk.text
+
+
+async def test_what_the_dead_left_is_released_at_start_and_said_once(
+    open_desk, write_session, tmp_path
+):
+    path = tmp_path / "store.sqlite"
+    store = await Store.open(path)
+    await hold(store, 3)
+    await store.aclose()
+    async with open_desk(write_session("a.jsonl", 3), store=path) as desk:
+        await desk.sees("released 3 leases that a dead process left")
+        assert not await list_holds(desk.bench.store)
+
+
+async def test_what_the_dead_left_meanwhile_is_swept_by_a_key(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3), size=(80, 24)) as desk:
+        await planned(desk)
+        await hold(desk.bench.store, 2, detail=HOSTILE)
+        await desk.press("H")
+        await desk.sees("HOLDS 2 leases")
+        rows = desk.rows("holds")
+        assert "✗ abandoned" in rows[0]
+        assert "dead" in rows[0]
+        assert "\x1b" not in desk.text
+        await desk.press("W")
+        await desk.until(lambda: "✓ released" in desk.rows("holds")[1])
+        await desk.sees("HOLDS none")
+        assert not await list_holds(desk.bench.store)
+
+
+async def test_the_library_shows_a_thousand_of_them(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 3), write_session("b.jsonl", 3)) as desk:
+        await desk.until(lambda: desk.rows("sessions"))
+        await hold(desk.bench.store, 1000, alive=True)
+        await desk.press("H")
+        await desk.sees("HOLDS 1,000 leases")
+        await desk.press("end")
+        holds = desk.app.screen.query_one("#holds")
+        await desk.until(lambda: holds.cursor == 999)
+        assert "part 1 of other.jsonl" in desk.text
+        await desk.press("escape")
+        await desk.sees("SESSIONS 2")
+
+
+async def test_a_store_that_takes_nothing_stops_nobody(open_desk, write_session, monkeypatch):
+    async def refuse(*_):
+        raise holding.StoreError("store.sqlite: the disk is full")
+
+    monkeypatch.setattr(holding, "sweep_holds", refuse)
+    monkeypatch.setattr(holding, "list_holds", refuse)
+    async with open_desk(write_session("a.jsonl", 3)) as desk:
+        await planned(desk)
+        await desk.press("H")
+        await desk.sees("✗ store.sqlite: the disk is full")
+        await desk.press("W")
+        await desk.sees("not released: store.sqlite: the disk is full")
+
+
+async def test_nothing_is_read_where_nobody_looks_and_nothing_runs(tmp_path, clock, monkeypatch):
+    reads = []
+
+    async def count(store):
+        reads.append(store)
+        return []
+
+    monkeypatch.setattr(holding, "list_holds", count)
+    store = await Store.open(tmp_path / "store.sqlite")
+    held = Holding(store, pytest.fail)
+
+    async def pass_by(seconds, **state):
+        before = len(reads)
+        for _ in range(seconds * 10):
+            held.follow(**state)
+            await held._chores.finish()
+            clock.forward(0.1)
+        return len(reads) - before
+
+    assert await pass_by(5, shown=False, in_flight=False) == 0
+    assert 4 <= await pass_by(5, shown=True, in_flight=False) <= 6
+    assert 4 <= await pass_by(5, shown=False, in_flight=True) <= 6
+    assert await pass_by(5, shown=False, in_flight=False) == 1
+    await held.aclose()
+    await store.aclose()

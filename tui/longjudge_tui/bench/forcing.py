@@ -1,0 +1,43 @@
+"""The failures that are forced in every judgment of the app, until they are turned off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from longjudge.faults import kill_process
+from longjudge_tui.wording import line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longjudge.faults import Fault
+
+SPEC_CELLS = 24
+
+
+class Forcing:
+    """`fault` is what the next judgment has; `kill` is what a forced crash does."""
+
+    def __init__(self) -> None:
+        self.fault: Fault | None = None
+        self.kill: Callable[[], None] = kill_process
+
+    @property
+    def spec(self) -> str:
+        """What is forced, in one word; empty where nothing is."""
+        return "" if self.fault is None else self.fault.spec
+
+    @property
+    def label(self) -> str:
+        """What every screen says; empty where nothing is forced."""
+        return forced_label(self.spec)
+
+    def for_a_run(self) -> Fault | None:
+        """The fault for one run: a crash counts anew, and ends this app."""
+        return None if self.fault is None else replace(self.fault, kill=self.kill)
+
+
+def forced_label(spec: str) -> str:
+    """How a screen says that failures are forced; empty where none is."""
+    return f"FORCED FAILURES {line(spec, SPEC_CELLS)}" if spec else ""

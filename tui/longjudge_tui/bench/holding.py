@@ -1,0 +1,212 @@
+"""What is held outside the process, as the screens show it: read in the background, and released.
+
+The screens paint what was read last. Nothing is read where nobody looks and nothing is in flight.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from longjudge.errors import StoreError
+from longjudge.holds import HoldState, list_holds, sweep_holds
+from longjudge.owner import this_process
+from longjudge.text import clean_line
+from longjudge_tui.chores import Chores
+from longjudge_tui.wording import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from longjudge.holds import Hold
+    from longjudge.store import Store
+
+READ_SECONDS = 1.0
+SOON_SECONDS = 0.25
+"""How often what is held is read, and while a judgment gives it back."""
+
+LINGER_SECONDS = 2.0
+"""How long what was released stays in sight."""
+
+_PLURALS = {"batch": "batches"}
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRow:
+    """A hold since `taken`; one that is `gone` was released then. Both on the monotonic clock."""
+
+    hold: Hold
+    taken: float
+    gone: float | None = None
+
+    @property
+    def mine(self) -> bool:
+        """Whether this process holds it."""
+        return self.hold.owner == this_process().words
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was taken, until it was released."""
+        return max(0.0, (time.monotonic() if self.gone is None else self.gone) - self.taken)
+
+    @property
+    def dead(self) -> bool:
+        """Whether nobody holds it any more who lives."""
+        return self.gone is None and not self.hold.alive
+
+
+class Holding:
+    """The holds of a store. `notice` is told what a person has to know.
+
+    `rows` are replaced by others, oldest first, whenever they are read. `error` says why
+    they cannot be read.
+    """
+
+    def __init__(self, store: Store, notice: Callable[[str], None]) -> None:
+        self.rows: list[HoldRow] = []
+        self.error = ""
+        self.reading_done = False
+        self._store = store
+        self._notice = notice
+        self._chores = Chores()
+        self._reading = self._sweeping = False
+        self._in_flight = self._shown = self._once_more = False
+        self._due = 0.0
+
+    @property
+    def held(self) -> int:
+        """How many are held now."""
+        return sum(row.gone is None for row in self.rows)
+
+    @property
+    def dead(self) -> int:
+        """How many of them dead owners have left."""
+        return sum(row.dead for row in self.rows)
+
+    @property
+    def counted(self) -> str:
+        """How many there are of each kind: `1 batch, 4 leases`."""
+        kinds = Counter(row.hold.kind.value for row in self.rows if row.gone is None)
+        return ", ".join(_count(count, kind) for kind, count in sorted(kinds.items()))
+
+    def follow(self, *, shown: bool, in_flight: bool, hurry: bool = False) -> None:
+        """Read again where that is due: while the list is `shown` or something is `in_flight`.
+
+        And once when what was in flight has ended. `hurry` while much of it is given back.
+        """
+        now = time.monotonic()
+        self._forget(now)
+        if self._in_flight and not in_flight:
+            self._once_more, self._due = True, now
+        if shown and not self._shown:
+            self._due = now
+        self._in_flight, self._shown = in_flight, shown
+        if not (shown or in_flight or self._once_more) or self._reading or now < self._due:
+            return
+        self._once_more, self._reading = False, True
+        self._due = now + (SOON_SECONDS if hurry or self._sweeping else READ_SECONDS)
+        self._chores.start(self._read())
+
+    def read_soon(self) -> None:
+        """Read with the next look."""
+        self._due = 0.0
+
+    def sweep(self, *, unasked: bool = False) -> None:
+        """Release what dead owners left, in the background, and say so.
+
+        Nobody who has not asked is told that there was nothing, or that it could not be.
+        """
+        if not self._sweeping:
+            self._sweeping = True
+            self._chores.start(self._sweep(unasked=unasked))
+
+    def raise_failure(self) -> None:
+        """Raise what a task of this object died of."""
+        self._chores.raise_failure()
+
+    async def aclose(self) -> None:
+        """Let what is being released be released, for a bounded time."""
+        await self._chores.finish()
+
+    async def _read(self) -> None:
+        try:
+            found = await list_holds(self._store)
+        except StoreError as error:
+            self.error = clean_line(str(error), 500)
+        else:
+            self.error = ""
+            self._take_in(found)
+        finally:
+            self._reading, self.reading_done = False, True
+
+    async def _sweep(self, *, unasked: bool) -> None:
+        try:
+            released = await sweep_holds(self._store)
+        except StoreError as error:
+            if not unasked:
+                self._notice(f"not released: {clean_line(str(error), 500)}")
+        else:
+            self._release(released)
+            if released:
+                kinds = Counter(hold.kind.value for hold in released)
+                count = ", ".join(_count(each, kind) for kind, each in sorted(kinds.items()))
+                owners = len({hold.owner for hold in released})
+                who = "a dead process" if owners == 1 else f"{owners:,} dead processes"
+                self._notice(f"released {count} that {who} left")
+            elif not unasked:
+                self._notice("dead processes have left nothing to release")
+        finally:
+            self._sweeping = False
+            self.read_soon()
+
+    def _take_in(self, found: Iterable[Hold]) -> None:
+        """Show what is held now and, in its place for a while, what is not held any more."""
+        now = time.monotonic()
+        held = {_identity(hold): hold for hold in found}
+        taken: dict[tuple[str, str], float] = {}
+        gone_before: dict[tuple[str, str], list[HoldRow]] = {}
+        gone: list[HoldRow] = []
+        for row in self.rows:
+            identity = _identity(row.hold)
+            if identity not in held:
+                gone.append(_gone(row, now))
+            elif row.gone is None:
+                taken[identity], gone_before[identity] = row.taken, gone
+                gone = []
+        rows: list[HoldRow] = []
+        for identity, hold in held.items():
+            rows += gone_before.get(identity, ())
+            rows.append(HoldRow(hold, taken.get(identity, now - hold.age)))
+        self.rows = rows + gone
+
+    def _release(self, released: Iterable[Hold]) -> None:
+        now = time.monotonic()
+        rows = {_identity(row.hold): row for row in self.rows}
+        for hold in released:
+            known = rows.get(_identity(hold)) or HoldRow(hold, now - hold.age)
+            rows[_identity(hold)] = _gone(known, now)
+        self.rows = list(rows.values())
+
+    def _forget(self, now: float) -> None:
+        if any(row.gone is not None and now - row.gone >= LINGER_SECONDS for row in self.rows):
+            self.rows = [
+                row for row in self.rows if row.gone is None or now - row.gone < LINGER_SECONDS
+            ]
+
+
+def _identity(hold: Hold) -> tuple[str, str]:
+    return hold.id, hold.holder
+
+
+def _gone(row: HoldRow, now: float) -> HoldRow:
+    if row.gone is not None:
+        return row
+    return replace(row, hold=replace(row.hold, state=HoldState.RELEASED), gone=now)
+
+
+def _count(count: int, kind: str) -> str:
+    if count != 1 and kind in _PLURALS:
+        return f"{count:,} {_PLURALS[kind]}"
+    return plural(count, kind)

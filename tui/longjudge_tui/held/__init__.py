@@ -1,0 +1,1 @@
+"""What is held outside, on both screens."""

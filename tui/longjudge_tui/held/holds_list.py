@@ -1,0 +1,112 @@
+"""One row for each thing that is held outside: its state, its age, its owner, what it is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from longjudge.holds import HoldState
+from longjudge_tui.commands import command
+from longjudge_tui.widgets.action_line import Choice, Word
+from longjudge_tui.widgets.line_list import Cells, LineList
+from longjudge_tui.wording import clock, fit, line
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from longjudge_tui.bench.holding import Holding, HoldRow
+
+WIDE = 60
+OWNER_CELLS = 26
+DAY = 86_400
+_STATES: Final = {
+    HoldState.HELD: ("◆ held", "active"),
+    HoldState.ABANDONED: ("✗ abandoned", "gap"),
+    HoldState.RELEASED: ("✓ released", "clean"),
+}
+_NOTHING = "nothing is held outside"
+
+
+class HoldsList(LineList):
+    """Reads the holds when it is drawn; `refresh_changed` takes in others."""
+
+    def __init__(self, holding: Holding, *, id: str) -> None:
+        super().__init__(id=id)
+        self._holding = holding
+        self._shown: list[HoldRow] = []
+
+    def refresh_changed(self) -> None:
+        """Show the holds as they are now, with the cursor on the one where it is."""
+        rows = self._holding.rows
+        if rows is not self._shown:
+            here = self._shown[self.cursor].hold.id if self.cursor < len(self._shown) else ""
+            self._shown = rows
+            place = next((i for i, row in enumerate(rows) if row.hold.id == here), self.cursor)
+            self.reset_rows(max(1, len(rows)), place, follow=self.cursor_in_sight)
+        else:
+            self._refresh_changed()
+
+    def on_mount(self) -> None:
+        """Say at once where there is nothing."""
+        self.reset_rows(1)
+
+    def row_facts(self, row: int) -> Hashable:
+        """The hold and its age in seconds; what stands instead where there is none."""
+        if not self._shown:
+            return self._empty
+        each = self._shown[row]
+        return each.hold.id, each.hold.state, each.hold.owner, each.hold.detail, int(each.age)
+
+    @property
+    def _empty(self) -> str:
+        if self._holding.error:
+            return f"✗ {line(self._holding.error)}"
+        return _NOTHING if self._holding.reading_done else "reading…"
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """State, age, owner, whether it lives, and what it is about."""
+        if not self._shown:
+            return [(self._empty, "gap" if self._holding.error else "dim")]
+        each = self._shown[row]
+        state, look = _STATES[each.hold.state]
+        owner = "this app" if each.mine else line(each.hold.owner, OWNER_CELLS)
+        cells: Cells = [(fit(state, 12), look), (f"{_age(each.age):>6}  ", "dim")]
+        detail = _brief(line(each.hold.detail))
+        if width < WIDE:
+            lives = "" if each.hold.alive else " dead"
+            return [*cells, (f"{owner}{lives}  ", "strong"), (detail, "plain")]
+        lives = ("alive  ", "clean") if each.hold.alive else ("dead   ", "gap")
+        kind = f"{each.hold.kind.value}  "
+        return [
+            *cells,
+            (fit(owner, OWNER_CELLS), "strong"),
+            lives,
+            (kind, "dim"),
+            (detail, "plain"),
+        ]
+
+
+def holds_choices(holding: Holding) -> list[Choice]:
+    """The title: how many of each kind, how many nobody holds any more, and the key for these."""
+    name = f"HOLDS {holding.counted}" if holding.held else "HOLDS none"
+    close = Word("show_holds", f"{command('show_holds').shown} closes")
+    if not holding.dead:
+        return [Choice(name, (close,)), Choice(name)]
+    sweep = Word("sweep_holds", f"{command('sweep_holds').shown} sweep")
+    dead = f"{holding.dead:,} of the dead"
+    return [
+        Choice(f"{name} · {holding.dead:,} left by dead processes", (sweep, close)),
+        Choice(f"{name} · {dead}", (sweep, close)),
+        Choice(f"{name} · {dead}", (sweep,)),
+        Choice(name, (sweep,)),
+        Choice(name),
+    ]
+
+
+def _brief(detail: str) -> str:
+    """What it is about without the folders of a path."""
+    what, of, path = detail.partition(" of ")
+    return what + of + path.replace("\\", "/").rpartition("/")[2]
+
+
+def _age(seconds: float) -> str:
+    return f"{seconds // DAY:.0f} d" if seconds >= DAY else clock(seconds)
