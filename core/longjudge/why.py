@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TEXT = "text"
 """The part that is new where the store holds no verdict about a chunk's text at all."""
 
-LOOKUP = 500
+LOOKUP = 200
 """Texts of one look-up; the event loop has a turn after each."""
 
 _WORDS = {
@@ -58,11 +58,11 @@ def new_words(parts: Sequence[str]) -> str:
 
 
 def most_common(words: Iterable[str]) -> str:
-    """Each reason with how many chunks have it, the most common first: `3 new rubric, 1 new text`.
+    """Each reason with how many chunks have it, the most common first: `3 new rubric; 1 new text`.
 
     Without a number where all have the same.
     """
     counted = Counter(words).most_common()
     if len(counted) == 1:
         return counted[0][0]
-    return ", ".join(f"{count:,} {reason}" for reason, count in counted)
+    return "; ".join(f"{count:,} {reason}" for reason, count in counted)

@@ -269,7 +269,7 @@ async def test_a_judged_chunk_is_asked_anew_when_the_key_comes_twice_and_the_new
         # What is known stays in sight, and counts, until there is something newer.
         await desk.until(lambda: "still ⚑ flagged" in desk.rows("chunks")[1])
         assert "the first note" in "".join(desk.rows("findings"))
-        assert f"judged {chunks} of {chunks}" in desk.text
+        await desk.sees(f"judged {chunks} of {chunks}")
         judge.gate.set()
         await desk.until(ended(desk))
         await desk.until(lambda: "asked 2 times" in desk.rows("chunks")[1])
@@ -337,7 +337,7 @@ async def test_the_chunks_to_ask_say_which_part_of_their_key_is_new(
         await desk.until(lambda: "○ to ask   new rubric" in desk.rows("chunks")[0])
         chunks = len(desk.bench.outlook.plan)
         await desk.until(lambda: "to ask: new rubric" in desk.title("live"))
-        assert f"{chunks} to ask: new rubric" in desk.title("chunks-title")
+        assert f" {chunks} to ask · $0.00 · new rubric" in desk.title("chunks-title")
         desk.bench.tuning.use_rubric(load_rubric("chunks"))
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
         assert "new rubric" not in desk.text

@@ -77,5 +77,5 @@ def test_new_parts_in_words(parts: list[str], words: str) -> None:
 
 def test_reasons_are_counted_where_there_are_several() -> None:
     assert most_common(["new rubric"] * 3) == "new rubric"
-    assert most_common(["a", "b", "b"]) == "2 b, 1 a"
+    assert most_common(["a", "b", "b"]) == "2 b; 1 a"
     assert not most_common([])

@@ -157,9 +157,9 @@ def plan_variants(
             f"{name} · {between} {words} · {kept} · {cost_between}",
         ]
     told = [
-        f"{name} · {about} tokens {band} · {kept}: {why} · {about_cost}",
-        f"{name} · {between} tokens · {kept}: {why} · {cost_between}",
-        f"{name} · {between} · {kept}: {why} · {cost_between}",
+        f"{name} · {about} tokens {band} · {kept} · {about_cost} · {why}",
+        f"{name} · {between} tokens · {kept} · {cost_between} · {why}",
+        f"{name} · {between} · {kept} · {cost_between} · {why}",
     ]
     return [
         *(told if why and totals.to_ask else []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from longjudge.signals import exit_on_signals
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_SIGNALLED = 128
+"""Codes above name the signal that ended the command; everything is said and flushed by then."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
@@ -18,4 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     exit_on_signals()
     from longjudge.cli.main import run
 
-    return run(arguments)
+    code = run(arguments)
+    if code > _SIGNALLED:
+        # While Python takes itself apart, one more signal would put its own code in the place.
+        os._exit(code)
+    return code

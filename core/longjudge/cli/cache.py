@@ -135,8 +135,8 @@ async def _prune(
             tell(f"longjudge: {notice}")
         if store.write_error is not None:
             raise StoreError(
-                f"{clean_line(str(store_path))}: the store cannot be written"
-                f" ({store.write_error}); nothing was deleted, try again later"
+                f"the store cannot be written: {store.write_error}; nothing was deleted, try again"
+                " later"
             )
         deleted = await upkeep.delete(store, selection)
     finally:

@@ -17,8 +17,7 @@ from longjudge.cli.present import result_text, too_large_words
 from longjudge.cli.preview import Preview, plural, secrets_in_words, summary
 from longjudge.cli.progress import Progress
 from longjudge.errors import CredentialError, SessionError
-from longjudge.faults import FaultKind
-from longjudge.faults import forced_words
+from longjudge.faults import FaultKind, forced_words
 from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
 from longjudge.limits import advice, measure
@@ -166,8 +165,8 @@ class _Run:
     async def _judge(self, session: Session) -> Result | None:
         applies = self.rubric.skip is not Skip.NO_TOOL_CALL or session.index.tool_calls
         preview = await self._preview(session)
-        if self.store.damaged and not self.stop.requested:
-            # Put aside now, before anything is paid for that it would not keep.
+        if self.store.stale and not self.stop.requested:
+            # A damaged one is put aside now, before anything is paid for that it would not keep.
             await self.store.aclose()
             self.store = await _open_store(self.store.path, self.stop)
             preview = await self._preview(session)

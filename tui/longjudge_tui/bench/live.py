@@ -127,6 +127,7 @@ def live_line(bench: Bench) -> list[str]:
         " · ".join([*brief[:3], time]),
         # What runs shows the time first; what has ended, how much of it stands on evidence.
         *([" · ".join(brief[:3])] if run.result is not None else []),
+        *_proof(figures, less, "", ended=run.result is not None),
         *(" · ".join([found, *words[1:4], each]) for each in (time + left, time)),
         " · ".join([found, *words[1:3]]),
     ]
@@ -136,8 +137,8 @@ def _proof(figures: Figures, brief: list[str], time: str, *, ended: bool) -> lis
     """A result with what it cost in calls, where there is no room for everything."""
     if not ended:
         return []
-    gaps = brief[3:4] if figures.gaps else []
-    return [" · ".join([*brief[:3], *gaps, brief[4], time])]
+    gaps = brief[3] if figures.gaps else ""
+    return [" · ".join(filter(None, [*brief[:3], gaps, brief[4], time]))]
 
 
 def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
