@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import time
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from longjudge.store import KeptVerdict, Provenance, Store, upkeep
 from longjudge.verdict import Verdict
 from server import MessagesServer
 from sessions_for_tests import CHUNK_CHARS, events, write_events, write_session
+from stores_for_tests import root_page, spoil
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +52,21 @@ def fill(store_file: Path, count: int = 400) -> None:
             "UPDATE verdicts SET created = ? WHERE CAST(substr(key, 2) AS INTEGER) < ?",
             (time.time() - 40 * 86_400, count // 2),
         )
+        # A row that is written anew is one that a newer answer has replaced.
+        await store.write("DELETE FROM earlier_verdicts", ())
+        await store.aclose()
+
+    asyncio.run(write())
+
+
+def answer_again(store_file: Path, keys: range) -> None:
+    """A newer answer by `claude-b` to questions that were answered."""
+
+    async def write() -> None:
+        store = await Store.open(store_file)
+        for number in keys:
+            by = Provenance("claude-b", "e", "chunks", "version1", Usage(), None)
+            await store.keep(f"k{number}", KEPT, by)
         await store.aclose()
 
     asyncio.run(write())
@@ -62,19 +79,20 @@ def verdicts(store_file: Path) -> int:
     return count
 
 
-def test_a_store_that_is_damaged_inside_is_pruned_and_keeps_its_size(store_file: Path) -> None:
+def test_a_damaged_store_is_put_aside_before_it_is_pruned(store_file: Path) -> None:
     fill(store_file)
-    connection = sqlite3.connect(store_file)
-    [(page, size)] = connection.execute(
-        "SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = 'marks'"
-    ).fetchall()
-    connection.close()
-    data = bytearray(store_file.read_bytes())
-    data[(page - 1) * size : page * size] = b"\xaa" * size
-    store_file.write_bytes(data)
+    spoil(store_file, root_page(store_file, "marks"))
     pruned = longjudge("cache", "prune", "--older-than", "30d")
-    assert (pruned.code, pruned.err) == (0, "")
-    assert "deleted 200 verdicts; the file keeps its size (database disk image is" in pruned.out
+    assert pruned.code == 0
+    assert "put aside as store.sqlite.damaged-" in pruned.err
+    assert "deleted 200 verdicts, freed" in pruned.out
+    assert verdicts(store_file) == 200
+
+
+def test_a_store_that_turns_out_to_be_damaged_keeps_its_size(store_file: Path) -> None:
+    fill(store_file, 40)
+    spoil(store_file, root_page(store_file, "marks"))
+    assert "database disk image is" in (upkeep.shrink(store_file) or "")
 
 
 def test_stats_counts_verdicts_by_model_and_rubric(store_file: Path) -> None:
@@ -82,6 +100,7 @@ def test_stats_counts_verdicts_by_model_and_rubric(store_file: Path) -> None:
     [stats] = longjudge("cache", "stats", "--json").objects
     assert stats == {
         "verdicts": 400,
+        "earlier": 0,
         "bytes": store_file.stat().st_size,
         "by_model": {"claude-a": 300, "claude-b": 100},
         "by_rubric": [
@@ -93,11 +112,16 @@ def test_stats_counts_verdicts_by_model_and_rubric(store_file: Path) -> None:
     assert "400 verdicts, 0 judgments, 0 marks" in text
     assert "300 verdicts by claude-a" in text
     assert str(store_file) in text
+    assert "earlier" not in text
+    answer_again(store_file, range(3))
+    [stats] = longjudge("cache", "stats", "--json").objects
+    assert (stats["verdicts"], stats["earlier"]) == (400, 3)
+    assert "3 earlier answers that newer ones have replaced" in longjudge("cache", "stats").out
 
 
 def test_without_a_store_stats_are_zero_and_nothing_is_made(store_file: Path) -> None:
     [stats] = longjudge("cache", "stats", "--json").objects
-    assert stats == {"verdicts": 0, "bytes": 0, "by_model": {}, "by_rubric": []}
+    assert stats == {"verdicts": 0, "earlier": 0, "bytes": 0, "by_model": {}, "by_rubric": []}
     assert longjudge("cache", "prune", "--all").out == "deleted 0 verdicts, freed 0.0 kB\n"
     dry = longjudge("cache", "prune", "--all", "--dry-run").out
     assert dry == "would delete 0 verdicts\n"
@@ -129,6 +153,40 @@ def test_a_dry_run_deletes_nothing(store_file: Path) -> None:
     dry = longjudge("cache", "prune", "--dry-run", "--older-than", "30d", "--model", "claude-b")
     assert (dry.code, dry.out) == (0, "would delete 50 verdicts\n")
     assert verdicts(store_file) == 400
+
+
+def test_prune_deletes_earlier_answers_by_the_same_conditions(store_file: Path) -> None:
+    fill(store_file, 8)
+    answer_again(store_file, range(6))
+    # What was answered long ago is now history, and what counts is new.
+    arguments = ("--older-than", "30d", "--model", "claude-a")
+    dry = longjudge("cache", "prune", "--dry-run", *arguments)
+    assert dry.out == "would delete 0 verdicts and 3 earlier answers\n"
+    [dry] = longjudge("cache", "prune", "--dry-run", "--json", *arguments).objects
+    assert (dry["deleted_earlier"], dry["would_delete_earlier"]) == (0, 3)
+    pruned = longjudge("cache", "prune", *arguments)
+    assert pruned.out.startswith("deleted 0 verdicts and 3 earlier answers, freed")
+    assert verdicts(store_file) == 8
+    [pruned] = longjudge("cache", "prune", "--all", "--json").objects
+    assert (pruned["deleted"], pruned["deleted_earlier"]) == (8, 3)
+
+
+def test_prune_takes_a_profile_for_its_model_at_its_address(
+    store_file: Path, tmp_path: Path
+) -> None:
+    fill(store_file, 8)
+    profile = '[profiles.mine]\nmodel = "claude-b"\nbase_url = "http://127.0.0.1:9"\n'
+    (tmp_path / "config.toml").write_text(profile, encoding="utf-8")
+    config = {"LONGJUDGE_CONFIG": str(tmp_path / "config.toml")}
+    assert longjudge("cache", "prune", "--model", "mine", **config).out.startswith("deleted 0 ")
+    connection = sqlite3.connect(store_file)
+    connection.execute("UPDATE verdicts SET endpoint = 'http://127.0.0.1:9' WHERE key = 'k4'")
+    connection.execute("DELETE FROM earlier_verdicts")
+    connection.commit()
+    connection.close()
+    pruned = longjudge("cache", "prune", "--model", "mine", **config)
+    assert pruned.out.startswith("deleted 1 verdict, freed")
+    assert verdicts(store_file) == 7
 
 
 def test_prune_gives_the_space_back(store_file: Path) -> None:
@@ -249,3 +307,17 @@ def test_why_says_when_older_verdicts_do_not_name_their_text(
     shown = longjudge("cache", "why", session_file, *SIZE, "--model", "offline")
     assert shown.code == 0
     assert "3 verdicts of an earlier version" in shown.err
+
+
+def test_judging_afresh_renews_the_verdicts_and_the_earlier_ones_stay_as_history(
+    session_file: Path, store_file: Path
+) -> None:
+    for times in (0, 1, 2):
+        done = longjudge("judge", session_file, *SIZE, "--model", "offline", "--fresh", "--json")
+        assert [(each["calls"], each["cached_chunks"]) for each in done.objects] == [(COUNT, 0)]
+        with contextlib.closing(sqlite3.connect(store_file)) as store:
+            kept, earlier = (
+                store.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                for table in ("verdicts", "earlier_verdicts")
+            )
+        assert (kept, earlier) == (COUNT, COUNT * times)

@@ -117,6 +117,8 @@ def reading_modes(path: Path) -> list[tuple[str, bool]]:
 
 def is_locked(error: sqlite3.OperationalError) -> bool:
     """Whether another process is in the way, and nothing else."""
+    if isinstance(error, NoBackupError):
+        return False
     return "locked" in str(error) or "busy" in str(error)
 
 
@@ -202,6 +204,8 @@ async def prepare_to_write(
     async def prepare() -> None:
         # First of all, since the mode of another program's file is not ours to change.
         await _check_content(path, connection)
+        # Before there is a log, whose mode is taken from the file's.
+        await asyncio.to_thread(_make_private, path)
         await connection.execute("PRAGMA journal_mode=WAL")
         await connection.execute("PRAGMA synchronous=NORMAL")
         if backup := await _migrate(path, connection, give_up):
@@ -216,6 +220,13 @@ async def prepare_to_write(
         if give_up() or not 0 < await _version(connection) < SCHEMA_VERSION:
             raise
         await patiently(prepare, MIGRATION_SECONDS, give_up)
+
+
+def _make_private(path: Path) -> None:
+    """Sessions' words stand in it, which are nobody else's to read."""
+    with contextlib.suppress(OSError):
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
 
 
 async def prepare_empty(path: Path, connection: aiosqlite.Connection) -> None:

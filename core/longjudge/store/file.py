@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.store.aside import CannotPutAsideError, put_aside
+from longjudge.store.backup import NoBackupError
 from longjudge.store.connect import (
     PATIENCE_SECONDS,
     NoTablesYetError,
@@ -29,12 +31,12 @@ from longjudge.store.connect import (
     reading_modes,
 )
 from longjudge.store.damage import DamagedStoreError, is_damage, note_damage
-from longjudge.store.names import file_id, uri
+from longjudge.store.names import copy_apart, file_id, log_of, uri
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
+    from tempfile import TemporaryDirectory
     from typing import Self
 
     import aiosqlite
@@ -58,7 +60,9 @@ class StoreWriteError(StoreError):
 class StoreFile:
     """An open store. `write_error` says why nothing can be written, and is None while it can.
 
-    `notices` are what the user should be told about how it was opened, a line each.
+    `notices` are what the user should be told about how it was opened, a line each. `stale` says
+    that the file turned out to be damaged since, or is another one by now: whoever opens the store
+    anew finds one in order.
     """
 
     def __init__(
@@ -71,10 +75,12 @@ class StoreFile:
         self.path = path
         self.write_error = write_error
         self.notices = list(notices)
+        self.stale = False
         self._connection = connection
         self._pending: set[asyncio.Task[int]] = set()
         self._patience = PATIENCE_SECONDS
         self._closing = False
+        self._apart: TemporaryDirectory[str] | None = None
         self._turn = asyncio.Lock()
         self._given_up_at = float("-inf")
         self._file_id = file_id(path) if write_error is None else None
@@ -128,8 +134,10 @@ class StoreFile:
                     f"{uri(path)}?mode=rw",
                     lambda c: prepare_to_write(path, c, give_up, notices),
                 )
-            except sqlite3.OperationalError as error:
+            except NoBackupError as error:
                 problem = str(error)
+            except sqlite3.OperationalError as error:
+                problem = f"{clean_line(str(path))}: {error}"
             else:
                 return cls(path, connection, None, notices)
         return await cls._open_what_there_is(path, problem, notices)
@@ -172,14 +180,33 @@ class StoreFile:
 
     @classmethod
     async def _open_existing(cls, path: Path, problem: str) -> Self:
-        *modes, last = await asyncio.to_thread(reading_modes, path)
-        for mode in modes:
+        failure = sqlite3.OperationalError("there is no way to open it")
+        for mode in await asyncio.to_thread(reading_modes, path):
             try:
                 return await cls._open_as(path, *mode, problem)
             except sqlite3.OperationalError as error:
-                if is_locked(error):
+                if is_locked(error) or isinstance(error, NoTablesYetError):
                     raise
-        return await cls._open_as(path, *last, problem)
+                failure = error
+        if not await asyncio.to_thread(has_content, log_of(path)):
+            raise failure
+        return await cls._open_copy(path, problem)
+
+    @classmethod
+    async def _open_copy(cls, path: Path, problem: str) -> Self:
+        """Read a copy, where a log is left and the medium takes no file beside it."""
+        folder = await asyncio.to_thread(copy_apart, path)
+        try:
+            copy = Path(folder.name) / path.name
+            connection = await connect(
+                path, f"{uri(copy)}?mode=rw", lambda c: prepare_to_read(path, c)
+            )
+        except BaseException:
+            await asyncio.shield(asyncio.to_thread(folder.cleanup))
+            raise
+        store = cls(path, connection, problem)
+        store._apart = folder
+        return store
 
     @classmethod
     async def _open_as(cls, path: Path, mode: str, alone: bool, problem: str) -> Self:
@@ -200,6 +227,8 @@ class StoreFile:
         with contextlib.suppress(sqlite3.Error, ValueError, TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self._connection.close()
+        if self._apart is not None:
+            await asyncio.to_thread(self._apart.cleanup)
 
     async def read(self, sql: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
         """The rows of a query.
@@ -225,6 +254,7 @@ class StoreFile:
 
     async def _met_damage(self, error: sqlite3.Error) -> None:
         """Write no more to a damaged file, and have the next start look at it."""
+        self.stale = True
         if self.write_error is None:
             self.write_error = clean_line(
                 f"{self.path}: the store is damaged ({error}); the next start puts it aside and"
@@ -314,6 +344,7 @@ class StoreFile:
             except (sqlite3.Error, ValueError, OverflowError) as error:
                 if is_damage(error) and isinstance(error, sqlite3.Error):
                     await self._met_damage(error)
+                    raise StoreWriteError(self.write_error or str(error)) from error
                 if "locked" in str(error):
                     # Whoever queued meanwhile has waited for the same lock as long.
                     self._given_up_at = loop.time()
@@ -326,6 +357,7 @@ class StoreFile:
 
     def _check_place(self) -> None:
         if file_id(self.path) != self._file_id:
+            self.stale = True
             raise StoreWriteError(
                 f"{clean_line(str(self.path))}: the file was removed or replaced while it was open"
             )

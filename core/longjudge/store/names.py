@@ -1,9 +1,11 @@
-"""How the store's file is named to SQLite, and which files stand beside it."""
+"""How the store's file is named to SQLite, which files stand beside it, and a copy of them."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 MAGIC = b"SQLite format 3\0"
@@ -29,6 +31,23 @@ def log_of(path: Path) -> Path:
 def index_of(path: Path) -> Path:
     """The index of the log, which every process that opens the store shares."""
     return beside(path, "-shm")
+
+
+def copy_apart(path: Path) -> TemporaryDirectory[str]:
+    """A folder of one's own with a copy of the file and of its log.
+
+    Raises:
+        OSError: there is no room for it, or no place.
+    """
+    folder = TemporaryDirectory(prefix="longjudge-", ignore_cleanup_errors=True)
+    try:
+        copy = Path(folder.name) / path.name
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log_of(path), log_of(copy))
+    except BaseException:
+        folder.cleanup()
+        raise
+    return folder
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
