@@ -59,7 +59,7 @@ def longjudge(*arguments: object, cwd: Path | None = None, **environment: str) -
 
 
 def longjudge_process(*arguments: object, cwd: Path | None = None, **environment: str) -> Finished:
-    """Run `longjudge` to its end as a process; it never prints a traceback."""
+    """Run `longjudge` to its end as a process; it prints no traceback and leaves nothing open."""
     process = subprocess.run(
         [sys.executable, "-m", "longjudge", *map(str, arguments)],
         capture_output=True,
@@ -71,6 +71,7 @@ def longjudge_process(*arguments: object, cwd: Path | None = None, **environment
         env={**os.environ, **environment},
     )
     assert "Traceback" not in process.stderr
+    assert "Exception ignored" not in process.stderr
     return Finished(process.returncode, process.stdout, process.stderr)
 
 

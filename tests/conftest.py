@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ if TESTS not in sys.path:
     sys.path.insert(0, TESTS)
 
 LEAST_WORKERS = 3
+
+CHILD_WARNINGS = "error::ResourceWarning,error:coroutine:RuntimeWarning"
+"""What a process that a test starts must not leave open or unawaited; it says so on stderr."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -45,6 +49,7 @@ def _no_wait_of_an_earlier_test() -> None:
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory):
     for name in [name for name in os.environ if _is_foreign(name)]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTHONWARNINGS", CHILD_WARNINGS)
     # A command that many tests start as a process is compiled once.
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     home = tmp_path_factory.mktemp("home")
@@ -57,3 +62,24 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
         ("XDG_CACHE_HOME", ".cache"),
     ):
         monkeypatch.setenv(name, str(home / folder))
+
+
+class _Heard(logging.Handler):
+    """What the event loop has to say, which is only ever about something that was left behind."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(self.format(record))
+
+
+@pytest.fixture(autouse=True)
+def _no_task_fails_unheard():
+    """A task's error that nobody looked at, and a task that nobody awaited, fail the test."""
+    heard, logger = _Heard(), logging.getLogger("asyncio")
+    logger.addHandler(heard)
+    yield
+    logger.removeHandler(heard)
+    assert not heard.messages, "\n".join(heard.messages)

@@ -7,11 +7,13 @@ has come is not lost where the worker itself is cancelled.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from longjudge.judges.base import AskError
 from longjudge.judges.faulty import never_sent
 from longjudge.prices import cost_usd
+from longjudge.turns import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 class Calls:
     """Calls by position.
 
+    Answers are looked at by the `pace`, and so is whatever else takes long about each question.
     `late` is awaited with what came in the moment in which the worker was cancelled.
     """
 
@@ -38,6 +41,7 @@ class Calls:
         self._board = board
         self._purse = purse
         self._late = late
+        self.pace = Pace()
         self._in_flight: dict[int, asyncio.Task[Answer]] = {}
 
     def cost(self, answer: Answer) -> float | None:
@@ -66,6 +70,13 @@ class Calls:
         for call in self._in_flight.values():
             call.cancel()
 
+    async def _ask_at_pace(self, question: Question, max_tokens: int) -> Answer:
+        """Ask, and have the answer looked at when it is its turn; then nothing cuts it off."""
+        answer = await self._judge.ask(question, max_tokens=max_tokens)
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.pace.turn()
+        return answer
+
     async def ask(
         self, position: int, question: Question, max_tokens: int, reservation: Reservation
     ) -> Answer | None:
@@ -76,13 +87,17 @@ class Calls:
         """
         # Nobody knows what an answer costs that did not arrive whole.
         paid: float | None = None
-        call = asyncio.ensure_future(self._judge.ask(question, max_tokens=max_tokens))
+        call = asyncio.ensure_future(self._ask_at_pace(question, max_tokens))
         self._in_flight[position] = call
         # Told when it can be cut off, which a listener may do at once.
         self._board.started(position)
         try:
             answer = await call
             paid = self._paid(answer)
+            worker = asyncio.current_task()
+            if worker is not None and worker.cancelling():
+                # The call has taken it for its own, and kept its answer.
+                raise asyncio.CancelledError
             return answer
         except AskError as error:
             self._board.spent.calls_without_reply += not error.replied

@@ -21,20 +21,30 @@ _LT, _LSQB = r"(?:lt|\#0*+60|\#x0*+3c);?+", r"(?:lsqb|lbrack|\#0*+91|\#x0*+5b);?
 _SLASH = r"(?:\\*+/|&(?:sol|\#0*+47|\#x0*+2f);?+|\\u002f|%2f)"
 _LINE = rf"\s*+(?:{_SLASH}\s*+)?+chunk\s*+[-‐‒–—−]"
 _TAG = r"\s*+[0-9a-f]{12}\b"
-_EVENT = rf"\s*+(?:[{_SQUARES}]|&{_LSQB}|\\(?:u00|x)5b|%5b){_TAG}"
 
-# What is written in another way is only altered with a tag: without one, it is ordinary HTML.
-_MARK = re.compile(
-    rf"[{_ANGLES}{_SQUARES}&\\%](?i:"
-    rf"(?<=[{_ANGLES}])(?={_LINE})"
-    rf"|(?<=[{_SQUARES}])(?={_EVENT})"
-    rf"|(?<=&)(?={_LT}{_LINE}{_TAG}|{_LSQB}{_EVENT})"
-    rf"|(?<=\\)(?=(?:u00|x)(?:3c{_LINE}{_TAG}|5b{_EVENT}))"
-    rf"|(?<=%)(?=3c{_LINE}{_TAG}|5b{_EVENT})"
-    ")"
-)
+
+def _marks(angles: str, squares: str) -> re.Pattern[str]:
+    """What looks like a mark, however its brackets are written."""
+    event = rf"\s*+(?:[{squares}]|&{_LSQB}|\\(?:u00|x)5b|%5b){_TAG}"
+    # What is written in another way is only altered with a tag: without one, it is ordinary HTML.
+    return re.compile(
+        rf"[{angles}{squares}&\\%](?i:"
+        rf"(?<=[{angles}])(?={_LINE})"
+        rf"|(?<=[{squares}])(?={event})"
+        rf"|(?<=&)(?={_LT}{_LINE}{_TAG}|{_LSQB}{event})"
+        rf"|(?<=\\)(?=(?:u00|x)(?:3c{_LINE}{_TAG}|5b{event}))"
+        rf"|(?<=%)(?=3c{_LINE}{_TAG}|5b{event})"
+        ")"
+    )
+
+
+_MARK = _marks(_ANGLES, _SQUARES)
+_PLAIN_MARK = _marks(_ANGLES[0], _SQUARES[:2])
+"""The same in a text of ASCII alone, which is searched much faster for few characters."""
+
 _SQUARE = re.compile(f"[{_SQUARES}]")
 
+_PLAIN = b"\t\n\r" + bytes(range(ord(" "), ord("~") + 1))
 _BEYOND_PLAIN = re.compile("[^\t\n\r -~]")
 
 # Controls, accents that stand over the character before, and what Unicode calls ignorable.
@@ -43,18 +53,22 @@ _HIDDEN = (
     "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_PARTING = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 _READINGS = (
     re.compile(f"[{_HIDDEN}]"),
-    re.compile(f"[{_HIDDEN}\x0b\x0c\x1c-\x1f\x85\u2028\u2029]"),
+    re.compile(f"[{_HIDDEN}{_PARTING}]"),
 )
 """What is not seen: some read the characters that part lines in other ways as one of these."""
 
 
 def neutralise(text: str) -> str:
     """Alter whatever looks like a fence or an event marker, one character for one."""
+    if text.isascii() and not text.encode().translate(None, _PLAIN):
+        return _PLAIN_MARK.sub(_stand_in, text)
     text = _MARK.sub(_stand_in, text)
     if _BEYOND_PLAIN.search(text):
-        for unseen in _READINGS:
+        parted = any(character in text for character in _PARTING)
+        for unseen in _READINGS if parted else _READINGS[:1]:
             if _MARK.search(_folded(text, unseen)):
                 text = _alter_folded(text, unseen)
     return text

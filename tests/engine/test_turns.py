@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgments_for_tests import Watched, bad, run
-from longjudge import judge_session, turns
+from longjudge import asking, judge_session, turns
 from longjudge.sessions import model
 from longjudge.updates import ChunkUpdate
-from server import flagged
+from server import flagged, held
 from sessions_for_tests import events, write_events, write_session
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from longjudge.judges.base import Question
+    from longjudge.judges.reply import BadReply
     from longjudge.redaction import Redacted
+    from longjudge.store import KeptVerdict
     from server import MessagesServer, Reply, Request
 
 CHUNKS = 12
@@ -69,6 +72,43 @@ async def test_the_loop_gets_its_turns_while_equal_chunks_take_one_verdict(
     assert len(served.requests) == 2
     assert len(settled) == CHUNKS - 1
     assert len({turn for _, turn in settled}) == CHUNKS - 1
+
+
+async def test_the_loop_gets_its_turns_between_questions_and_between_answers_that_are_due_at_once(
+    served: MessagesServer, tmp_path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, made, read = 0, list[int](), list[int]()
+    build, understand = asking.build_question, asking.understand
+
+    def built(*arguments: Any, **options: Any) -> Question:
+        made.append(turn)
+        return build(*arguments, **options)
+
+    def understood(*arguments: Any) -> KeptVerdict | BadReply:
+        read.append(turn)
+        return understand(*arguments)
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(asking, "build_question", built)
+    monkeypatch.setattr(asking, "understand", understood)
+    monkeypatch.setattr(turns, "HELD_SECONDS", 0.0)
+    served.script = held
+    path = write_session(tmp_path / "s.jsonl", CHUNKS)
+    async with Watched(path, store_file, concurrency=CHUNKS) as watched:
+        running = watched.begin()
+        counting = asyncio.create_task(count_turns())
+        await served.until(lambda: len(served.requests) == CHUNKS)
+        served.release()
+        result = await running
+        counting.cancel()
+    assert result.judged_chunks == CHUNKS
+    assert len(set(made)) == len(made) == CHUNKS
+    assert len(set(read)) == len(read) == CHUNKS
 
 
 async def test_a_huge_event_with_kept_findings_is_not_read_on_the_loop(

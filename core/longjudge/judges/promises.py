@@ -14,6 +14,8 @@ _PROMISE = re.compile(
     r"(\w{2,12}(?:-\w{2,6})?)\b",
     re.I,
 )
+_PROMISE_WORDS = ("i will", "i'll", "let me", "going to")
+"""One of these is in every promise in ASCII; so most texts are not searched."""
 _CONDITION = re.compile(
     r"\b(?:if|once|when|whenever|unless|after you|before you|should you|would you|in case|until"
     r"|later|tomorrow|another time|next session|with your)\b|\?",
@@ -26,6 +28,8 @@ _COMPLETION = re.compile(
     r"|\bdone[.!]|^done\b",
     re.I | re.M,
 )
+_COMPLETION_WORDS = ("finished", "complete", "done", " set")
+"""The same for a claim to be done."""
 _INTERRUPTED = re.compile(
     r"interrupted|rejected|stopped by|^\W{0,3}stop\b|^\W{0,3}wait\b", re.I | re.M
 )
@@ -89,10 +93,11 @@ class OpenPromises:
 
     def say(self, number: int, text: str, body: int) -> None:
         """A message of the agent: a claim to be done, then what it promises anew."""
-        if _COMPLETION.search(text, body):
+        low = text.lower() if text.isascii() else ""
+        if _may_hold(low, _COMPLETION_WORDS) and _COMPLETION.search(text, body):
             for promises in self._open.values():
                 self._claimed.update((promise.event, promise.start) for promise in promises)
-        if text.rstrip().endswith("?"):
+        if not _may_hold(low, _PROMISE_WORDS) or text.rstrip().endswith("?"):
             return
         for start, end in sentences(text, body):
             if found := _read_promise(text, start, end):
@@ -135,6 +140,11 @@ class OpenPromises:
             self.broken += [p for p in promises if (p.event, p.start) in self._claimed]
         self._open.clear()
         return sorted(self.broken, key=lambda promise: (promise.event, promise.start))
+
+
+def _may_hold(low: str, words: tuple[str, ...]) -> bool:
+    """Whether to search a text; `low` is empty where letters have more than two cases."""
+    return not low or any(word in low for word in words)
 
 
 def _read_promise(text: str, start: int, end: int) -> tuple[str, int, str] | None:

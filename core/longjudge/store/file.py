@@ -275,6 +275,21 @@ class StoreFile:
 
         return await self._commit(step)
 
+    async def write_each(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        """Commit a statement for each of some rows, one by one, with one call.
+
+        Where this fails, or is tried again, those before the one that failed are committed.
+
+        Raises:
+            StoreWriteError: not all of them were written.
+        """
+
+        async def step() -> int:
+            await self._connection.executemany(sql, rows)
+            return len(rows)
+
+        await self._commit(step)
+
     async def write_returning(self, sql: str, values: Sequence[object]) -> list[sqlite3.Row]:
         """Commit one statement, and return the rows that it returns.
 
@@ -316,9 +331,13 @@ class StoreFile:
         if self.write_error is not None:
             raise StoreWriteError(self.write_error)
         write = asyncio.ensure_future(self._execute(step))
+        self.await_at_end(write)
+        return await asyncio.shield(write)
+
+    def await_at_end(self, write: asyncio.Task[int]) -> None:
+        """Have a task that writes awaited when the store is closed."""
         self._pending.add(write)
         write.add_done_callback(self._written)
-        return await asyncio.shield(write)
 
     def _written(self, write: asyncio.Task[int]) -> None:
         self._pending.discard(write)

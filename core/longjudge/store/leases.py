@@ -219,7 +219,7 @@ def _lease(row: Iterable[object], found: _Found) -> Lease:
     return Lease(
         str(key),
         str(holder),
-        taken if isinstance(taken, float) else 0.0,
+        taken if isinstance(taken, float) and taken > 0 else 0.0,
         str(detail),
         owner,
         alive,

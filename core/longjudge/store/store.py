@@ -7,6 +7,7 @@ import contextlib
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,11 +15,15 @@ import msgspec
 from longjudge.marks import Mark
 from longjudge.store import gap_replies, past, readable
 from longjudge.store.file import SHORT_PATIENCE_SECONDS, StoreFile, StoreWriteError
+from longjudge.store.grouped import GroupedWrites
 from longjudge.text import without_surrogates
 from longjudge.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    import aiosqlite
 
     from longjudge.prices import Usage
     from longjudge.store.past import PastJudgment
@@ -37,6 +42,14 @@ _VERDICT_COLUMNS = (
 _RENEW = "UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in _VERDICT_COLUMNS.replace(" ", "").split(",")[1:]
 )
+
+# A file may hold any time, and what is no time replaces whatever stands there, if anything may.
+# The very row that stands there was committed before a try that failed further on.
+_KEEP = f"""
+    INSERT INTO verdicts ({_VERDICT_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+    ON CONFLICT (key) DO {_RENEW}
+    WHERE (? OR verdicts.created < ?) AND verdicts.created IS NOT excluded.created
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,16 @@ class Provenance:
 
 class Store(StoreFile):
     """The words of the store over its file."""
+
+    def __init__(
+        self,
+        path: Path,
+        connection: aiosqlite.Connection,
+        write_error: str | None,
+        notices: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, connection, write_error, notices)
+        self._verdicts = GroupedWrites(partial(self.write_each, _KEEP), self.await_at_end)
 
     async def kept(
         self, keys: Sequence[str], *, with_replies: bool = True
@@ -136,11 +159,7 @@ class Store(StoreFile):
             StoreWriteError: nothing was written.
         """
         usage, parts = provenance.usage, provenance.parts
-        await self.write(
-            f"INSERT INTO verdicts ({_VERDICT_COLUMNS})"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-            # A file may hold any time, and what no time is before replaces whatever stands there.
-            f" ON CONFLICT (key) DO {_RENEW} WHERE ? OR verdicts.created < ?",
+        await self._verdicts.add(
             (
                 key,
                 kept.verdict.to_json(),

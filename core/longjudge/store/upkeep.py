@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from longjudge.settings import MAX_TIME_LIMIT
 from longjudge.store.connect import TRY_SECONDS
 from longjudge.store.names import uri
 from longjudge.text import without_surrogates
@@ -35,6 +36,12 @@ VACUUM_SECONDS = 20.0
 MEASURED_JUDGMENTS = 50
 """Judgments of a model that its expected duration is taken from, the newest ones."""
 
+# A store is only a file: what no judgment can have taken measures nothing.
+_MEASURES = f"""
+    typeof(asked) = 'integer' AND asked > 0
+    AND typeof(asked_seconds) IN ('real', 'integer')
+    AND asked_seconds BETWEEN 0 AND asked * {MAX_TIME_LIMIT}
+"""
 _PROGRESS_STEPS = 1_000
 _LOOKUP_DIGESTS = 5_000
 
@@ -225,11 +232,11 @@ async def verdicts_of_unknown_text(store: StoreFile) -> int:
 async def durations(store: StoreFile, model: str) -> list[tuple[int, float]]:
     """Of each of a model's last judgments: chunks that were asked, and their seconds together."""
     rows = await store.read(
-        "SELECT asked, asked_seconds FROM judgments WHERE model = ? AND asked > 0"
+        f"SELECT asked, asked_seconds FROM judgments WHERE model = ? AND {_MEASURES}"
         " ORDER BY created DESC LIMIT ?",
         (without_surrogates(model), MEASURED_JUDGMENTS),
     )
-    return [(int(asked), float(seconds)) for asked, seconds in rows]
+    return [(asked, float(seconds)) for asked, seconds in rows]
 
 
 def _connect(path: Path) -> sqlite3.Connection:
