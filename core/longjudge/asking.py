@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from longjudge.answers import understand
@@ -26,7 +25,7 @@ from longjudge.judges.base import Again, AskError
 from longjudge.judges.reply import BadReply, bounded_reply
 from longjudge.keeping import COMMIT_SECONDS, Keeper
 from longjudge.leases import Leases
-from longjudge.pauses import PAUSES
+from longjudge.pauses import PAUSES, Waits
 from longjudge.prompt import build_question
 from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
 from longjudge.reopening import Reopening
@@ -34,7 +33,7 @@ from longjudge.retries import MAX_TOKENS, RetryCount, RetryPolicy
 from longjudge.schedule import Schedule
 from longjudge.settling import Settling
 from longjudge.sharing import Sharing
-from longjudge.states import ChunkState, GapReason
+from longjudge.states import ChunkState, GapReason, StopCause
 from longjudge.updates import Paused, Stopping
 
 if TYPE_CHECKING:
@@ -52,14 +51,6 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 1.0
 """How long answers on their way may still arrive after a stop."""
-
-
-class StopCause(Enum):
-    """What ends a judgment before all its chunks have ended, and what it makes of asked ones."""
-
-    LIMIT = GapReason.TIMED_OUT
-    CANCEL = GapReason.CANCELLED
-    FATAL = GapReason.PROVIDER_ERROR
 
 
 class Asking:
@@ -117,8 +108,8 @@ class Asking:
         self._listener = listener
         self._answered = answered
         self._over = asyncio.Event()
-        self._pauses = pauses
-        self._schedule = Schedule(pause=lambda: pauses.current(judge.endpoint))
+        self._waits = Waits(pauses, judge.endpoint)
+        self._schedule = Schedule(pause=self._waits.current)
         self._equals = Equals(keys)
         self._settling = Settling(board, keys, self._keeper, self._sharing, self._equals)
         self._gaps = Gaps(
@@ -242,7 +233,7 @@ class Asking:
 
     async def _let_work(self, time_limit: float, leaders: int) -> None:
         try:
-            with self._pauses.heard(self._judge.endpoint, self._paused):
+            with self._waits.heard(self._paused):
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._watch(time_limit))
                     self._crew.begin(group, leaders)
@@ -299,6 +290,7 @@ class Asking:
         if borrowed := self._sharing.take(position):
             await self._settling.settle_borrowed(position, borrowed)
             return True
+        await self._calls.pace.turn()
         if given_up() or self.stop_cause is not None:
             return True
         board = self._board
@@ -342,7 +334,7 @@ class Asking:
         count = self._retries[position]
         wait = self._policy.next_wait(error, count, time.monotonic())
         if error.again is Again.WHEN_TOLD:
-            self._pauses.order(self._judge.endpoint, wait or error.wait or 0.0, error.message)
+            self._waits.order(wait or error.wait or 0.0, error.message, forced=error.forced)
         if position in self._gaps.cancelled:
             self._gaps.end(position, GapReason.CANCELLED, error.message)
             return True
@@ -351,7 +343,7 @@ class Asking:
             problem = f"the reply was cut off, and a larger cap was refused: {error.message}"
             self._gaps.end(position, GapReason.TRUNCATED, problem)
             return True
-        if error.again is Again.END:
+        if error.again is Again.END or (wait is None and error.fatal):
             self.fatal_error = self.fatal_error or error.message
             self.stop(StopCause.FATAL)
         if wait is None:

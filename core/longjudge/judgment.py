@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longjudge.asking import Asking, StopCause
+from longjudge.asking import Asking
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
 from longjudge.errors import StoreError
@@ -23,14 +23,13 @@ from longjudge.ids import judgment_id
 from longjudge.judges.faulty import FaultyJudge
 from longjudge.keeping import forced_full_disk
 from longjudge.keys import KeyMaker
-from longjudge.pauses import PAUSES, Pauses
 from longjudge.prices import price_of_run
 from longjudge.prompt import chunk_tag
 from longjudge.recording import past_judgment
 from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
-from longjudge.states import GapReason
+from longjudge.states import GapReason, StopCause
 from longjudge.store import StoreWriteError, learn_tokens, token_factor
 from longjudge.turns import Turns
 from longjudge.updates import JudgmentEnded, ignore_updates
@@ -136,8 +135,6 @@ class Judgment:
             answered=self._answered,
             fresh=fresh,
             redact=redact,
-            # A wait that is forced concerns nobody else.
-            pauses=PAUSES if fault is None else Pauses(),
         )
 
     @property

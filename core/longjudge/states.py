@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 
 class ChunkState(StrEnum):
@@ -57,6 +57,14 @@ class GapReason(StrEnum):
     TIMED_OUT = "timed_out"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
+
+
+class StopCause(Enum):
+    """What ends a judgment before all its chunks have ended, and what it makes of asked ones."""
+
+    LIMIT = GapReason.TIMED_OUT
+    CANCEL = GapReason.CANCELLED
+    FATAL = GapReason.PROVIDER_ERROR
 
 
 class JudgmentStatus(StrEnum):

@@ -81,7 +81,7 @@ def _line(hold: Hold) -> str:
     lives = "alive" if hold.alive else "dead"
     owner = f"{clean_line(hold.owner)} ({lives})"
     detail = clean_line(redacted_text(hold.detail))
-    return f"{hold.kind} {hold.id}  {hold.state:<9}  {owner}  {_age(hold.age)}  {detail}"
+    return f"{hold.kind} {clean_line(hold.id)}  {hold.state:<9}  {owner}  {_age(hold.age)}  {detail}"
 
 
 def _age(seconds: float) -> str:

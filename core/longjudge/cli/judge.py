@@ -324,8 +324,10 @@ async def _judge_paths(
         for file in files:
             await run.judge_file(file, show)
     finally:
-        await judge.aclose()
-        await run.store.aclose()
+        try:
+            await judge.aclose()
+        finally:
+            await run.store.aclose()
     if stop.requested and run.not_begun:
         tell(f"longjudge: {run.not_begun} session(s) were not begun")
     if run.credential is not None:

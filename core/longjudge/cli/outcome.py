@@ -146,8 +146,9 @@ class Outcome(msgspec.Struct, frozen=True):
     def chunk_words(self) -> str:
         """The chunk setting, which scores are only comparable under."""
         if tokens := self.settings.get("chunk_tokens"):
-            return f"{tokens} tokens a chunk"
-        return f"{self.settings.get('chunk_chars', '?')} chars a chunk"
+            return f"{clean_line(str(tokens), 20)} tokens a chunk"
+        chars = self.settings.get("chunk_chars", "?")
+        return f"{clean_line(str(chars), 20)} chars a chunk"
 
     def gap_parts(self, reason: str) -> list[int]:
         """The parts that are gaps for this reason."""
