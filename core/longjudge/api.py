@@ -150,8 +150,11 @@ async def judge_session(
             )
             result = await judgment.run()
         finally:
-            await judge.aclose()
-            await kept.aclose()
+            try:
+                await judge.aclose()
+            finally:
+                # Also where the caller is cancelled once more meanwhile.
+                await kept.aclose()
     finally:
         opened.close()
     return None if result.status is JudgmentStatus.NOT_APPLICABLE else result

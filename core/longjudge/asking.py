@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from longjudge.budget import Budget
     from longjudge.flights import Flights
     from longjudge.judges.base import Answer, Judge, Question
-    from longjudge.pauses import Pause, Pauses
+    from longjudge.pauses import Pause
     from longjudge.prices import Usage
     from longjudge.rubric import Rubric
-    from longjudge.store import Store
+    from longjudge.store import KeptVerdict, Store
     from longjudge.updates import Listener
 
 GRACE_SECONDS = 1.0
@@ -60,7 +60,7 @@ class Asking:
     `upper_price(position, max_tokens)` is the most that a question may cost, for the budget;
     `answered(position, usage)` is told what each answer used. With `fresh` only answers to
     questions that are on their way, or still to come, count. With `redact` no secret is in a
-    question. `pauses` holds what providers order.
+    question.
     """
 
     def __init__(
@@ -80,7 +80,6 @@ class Asking:
         answered: Callable[[int, Usage], None] = lambda position, usage: None,
         fresh: bool = False,
         redact: bool = True,
-        pauses: Pauses = PAUSES,
     ) -> None:
         self.stop_cause: StopCause | None = None
         self.fatal_error: str | None = None
@@ -102,13 +101,16 @@ class Asking:
             holder=holder,
             doing=f"judging {name} by {rubric.name} with {judge.label}",
             detail=lambda position: f"part {position + 1} of {name}",
-            over=lambda position, kept: self._sharing.came_elsewhere(position, kept),
+            over=self._came_elsewhere,
+            offer=self._keeper.keep_refused,
         )
-        self._sharing = Sharing(keys, flights, self._leases, self._wait_is_over, fresh=fresh)
+        self._sharing = Sharing(
+            keys, flights, self._leases, self._wait_is_over, fresh=fresh, alone=self._calls.unsent
+        )
         self._listener = listener
         self._answered = answered
         self._over = asyncio.Event()
-        self._waits = Waits(pauses, judge.endpoint)
+        self._waits = Waits(PAUSES, judge.endpoint)
         self._schedule = Schedule(pause=self._waits.current)
         self._equals = Equals(keys)
         self._settling = Settling(board, keys, self._keeper, self._sharing, self._equals)
@@ -221,24 +223,22 @@ class Asking:
             return
         self._schedule.fill(leaders)
         try:
-            async with asyncio.TaskGroup() as clerks:
-                clerk = clerks.create_task(self._leases.work())
-                taker = clerks.create_task(self._leases.take_in_turn())
+            async with self._leases.at_work():
                 await self._let_work(time_limit, len(leaders))
-                clerk.cancel()
-                taker.cancel()
+                await self._keeper.keep_refused()
         finally:
             self._sharing.end()
             await self._leases.aclose()
 
     async def _let_work(self, time_limit: float, leaders: int) -> None:
-        try:
-            with self._waits.heard(self._paused):
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self._watch(time_limit))
-                    self._crew.begin(group, leaders)
-        finally:
-            self._crew.end()
+        with self._waits.heard(self._paused):
+            async with asyncio.TaskGroup() as group:
+                self._crew.begin(group, leaders)
+                try:
+                    await self._watch(time_limit)
+                finally:
+                    # Before the group winds up, which takes nobody on any more.
+                    self._crew.end()
 
     def _paused(self, pause: Pause) -> None:
         if self.stop_cause is None and not self._over.is_set():
@@ -317,6 +317,9 @@ class Asking:
             return True
         return await self._understand(position, question, answer)
 
+    def _came_elsewhere(self, position: int, kept: KeptVerdict | None) -> None:
+        self._sharing.came_elsewhere(position, kept)
+
     def _wait_is_over(self, position: int, answered: bool) -> None:
         """Another judgment's question is over: take its verdict, or ask after all."""
         self._schedule.put_back(position)
@@ -377,12 +380,10 @@ class Asking:
         return True
 
     def _bad_reply(self, position: int, reply: BadReply) -> bool:
-        if position in self._gaps.cancelled:
-            self._gaps.end(position, GapReason.CANCELLED, reply.detail)
-        elif self._retries[position].asks_again(reply.reason):
+        cancelled = position in self._gaps.cancelled
+        if not cancelled and self._retries[position].asks_again(reply.reason):
             return self._again(position, 0.0, reply.reason, reply.detail)
-        else:
-            self._gaps.end(position, reply.reason, reply.detail)
+        self._gaps.end(position, GapReason.CANCELLED if cancelled else reply.reason, reply.detail)
         return True
 
     def _end_unasked(self, position: int) -> None:

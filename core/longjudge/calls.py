@@ -11,8 +11,9 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from longjudge.judges.base import AskError
-from longjudge.judges.faulty import never_sent
+from longjudge.judges.faulty import is_kept_back, never_sent
 from longjudge.prices import cost_usd
+from longjudge.prompt import chunk_tag
 from longjudge.turns import Pace
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Calls:
         usage = answer.usage
         counted = usage.prompt_tokens and (usage.output_tokens or not answer.text)
         return self.cost(answer) if counted or answer.forced else None
+
+    def unsent(self, position: int) -> bool:
+        """Whether forced failures keep every question about a chunk from being sent."""
+        tag = chunk_tag(self._board.plan.digest(position))
+        return is_kept_back(self._judge, position + 1, tag)
 
     def cut_off(self, position: int) -> bool:
         """Cut off the call about a chunk; False where none is in flight."""

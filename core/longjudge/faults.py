@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from bisect import bisect_right
 from collections.abc import Callable  # noqa: TC003 - a field's type
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -26,6 +27,8 @@ from longjudge.text import clean_line
 
 MAX_SECONDS = 3600.0
 MAX_NUMBER = 10**6
+MAX_FAILURES = 20
+"""How many failures a spec may name: each is held against all others, and against each question."""
 
 _FORM = "KIND[=VALUE][xTIMES][@PARTS or @SHARE%[:SEED]], e.g. 429=2x3@1-3"
 
@@ -107,7 +110,8 @@ class Parts:
 
     def meets(self, part: int, tag: str) -> bool:
         """Whether the part is one of them."""
-        return any(first <= part <= last for first, last in self.runs)
+        before = bisect_right(self.runs, (part, MAX_NUMBER))
+        return before > 0 and part <= self.runs[before - 1][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +197,10 @@ class Fault:
         Raises:
             UsageError: names the fault in it, and the way out.
         """
-        forced = tuple(_read(piece.strip()) for piece in spec.split("+"))
+        pieces = spec.split("+", MAX_FAILURES)
+        if len(pieces) > MAX_FAILURES:
+            _refuse(spec, f"it names more than {MAX_FAILURES} failures; leave some out")
+        forced = tuple(_read(piece.strip()) for piece in pieces)
         for number, later in enumerate(forced):
             for earlier in forced[:number]:
                 _check_reached(earlier, later)

@@ -6,6 +6,7 @@ What a store did not take is offered to it again as soon as it takes another, an
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class _Verdict:
     kept: KeptVerdict
     provenance: Provenance
     replaces_before: float
+    created: float
 
 
 class Keeper:
@@ -105,7 +107,7 @@ class Keeper:
             self._lost += 1
             self._not_kept(forced_full_disk(self._store))
             return False
-        verdict = _Verdict(key, kept, provenance, replaces_before)
+        verdict = _Verdict(key, kept, provenance, replaces_before, time.time())
         if not await self._commit(verdict):
             self._refused.append(verdict)
             return False
@@ -114,10 +116,13 @@ class Keeper:
         await self.keep_refused()
         return True
 
-    async def keep_refused(self) -> None:
-        """Offer the store again what it did not take, up to what it refuses once more."""
+    async def keep_refused(self) -> bool:
+        """Offer the store again what it did not take, up to what it refuses once more.
+
+        False where that is being done already.
+        """
         if self._offering:
-            return
+            return False
         self._offering = True
         try:
             while self._refused and await self._commit(self._refused[0]):
@@ -127,6 +132,7 @@ class Keeper:
         if self._failing and not self._refused and not self._lost:
             self._failing = False
             self._listener(StoreTakes())
+        return True
 
     async def _commit(self, verdict: _Verdict) -> bool:
         soon = asyncio.get_running_loop().time() + COMMIT_SECONDS
@@ -139,6 +145,7 @@ class Keeper:
                     verdict.kept,
                     verdict.provenance,
                     replaces_before=verdict.replaces_before,
+                    created=verdict.created,
                 )
         except StoreWriteError as error:
             self._not_kept(str(error))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -18,12 +19,18 @@ from longjudge.owner import BEAT_SECONDS
 from longjudge.store import StoreWriteError, leases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from longjudge.store import KeptVerdict, Store
 
 LOOK_SECONDS = 0.1
 """How often what other processes do about the same questions is looked at."""
+
+LOOK_KEYS = 500
+"""How many questions one look is about, so that none takes long where thousands wait."""
+
+LOOK_SHARE = 4
+"""So many times as long as a look took, nothing is looked at."""
 
 RELEASE_SECONDS = 1.0
 """How long a judgment that is over may wait for the store to take its leases back."""
@@ -61,8 +68,9 @@ class Leases:
     """Leases by position. `holder` is the judgment's id, `doing` says what it is about.
 
     `over(position, kept)` is called when a chunk that another process was asking about waits no
-    more: with its verdict, or with None where it is to be asked after all. Verdicts from before
-    `since` (seconds since 1970) count as none.
+    more: with its verdict, or with None where it is to be asked after all. `offer` offers the
+    store once more what it has refused, before the leases on it are given back; False where it
+    cannot now. Verdicts from before `since` (seconds since 1970) count as none.
     """
 
     def __init__(
@@ -74,6 +82,7 @@ class Leases:
         doing: str,
         detail: Callable[[int], str],
         over: Callable[[int, KeptVerdict | None], None],
+        offer: Callable[[], Awaitable[bool]],
     ) -> None:
         self.since = float("-inf")
         self._store = store
@@ -82,11 +91,13 @@ class Leases:
         self._doing = doing
         self._detail = detail
         self._over = over
-        self._held: set[str] = set()
+        self._offer = offer
+        self._held: dict[str, _Wanted] = {}
         self._ended: set[str] = set()
         self._waiting: dict[str, int] = {}
         self._wanted: list[_Wanted] = []
         self._asked = asyncio.Event()
+        self._known = False
         self._registered = False
         self._bounded = False
         self._changed = asyncio.Event()
@@ -95,19 +106,29 @@ class Leases:
     @property
     def left(self) -> int:
         """How many leases may still stand in the store."""
-        return len(self._held | self._ended)
+        return len(self._held.keys() | self._ended)
 
     async def take(self, position: int) -> Lease | KeptVerdict:
         """Take the lease on a chunk's question, which may be held already.
 
-        The verdict, where another process has given it meanwhile.
-
-        Raises:
-            StoreError: the store cannot be read.
+        The verdict, where another process has given it meanwhile. `NONE` also where the store
+        cannot be read: better asked twice than not at all.
         """
-        key = self._keys[position]
-        if key in self._held:
+        if self._keys[position] in self._held:
             return Lease.TAKEN
+        soon = asyncio.get_running_loop().time() + TAKE_SECONDS
+        limit = asyncio.timeout_at(soon if self._bounded else None)
+        self._takes.add(limit)
+        try:
+            async with limit:
+                return await self._take_or_find(position)
+        except (TimeoutError, StoreError):
+            return Lease.NONE
+        finally:
+            self._takes.discard(limit)
+
+    async def _take_or_find(self, position: int) -> Lease | KeptVerdict:
+        key = self._keys[position]
         taken = await self._take(position, self.since)
         if taken is not Lease.ELSEWHERE:
             return taken
@@ -121,25 +142,13 @@ class Leases:
 
     async def _take(self, position: int, since: float) -> Lease:
         key = self._keys[position]
-        soon = asyncio.get_running_loop().time() + TAKE_SECONDS
-        limit = asyncio.timeout_at(soon if self._bounded else None)
-        self._takes.add(limit)
-        # Also where the wait for it is cut short: the write may still come through.
-        self._held.add(key)
-        self._ended.discard(key)
         wanted = _Wanted(key, self._detail(position), since)
+        # Also where the wait for it is cut short: the write may still come through.
+        self._held[key] = wanted
+        self._ended.discard(key)
         self._wanted.append(wanted)
         self._asked.set()
-        try:
-            async with limit:
-                taken = await wanted.taken
-        except TimeoutError:
-            return Lease.NONE
-        finally:
-            self._takes.discard(limit)
-        if taken is not Lease.TAKEN:
-            self._held.discard(key)
-        return taken
+        return await wanted.taken
 
     async def take_in_turn(self) -> None:
         """Take what is asked for, all of it that has come meanwhile at once; until cancelled.
@@ -160,17 +169,28 @@ class Leases:
             await self._register()
             taken = await leases.take(self._store, self._holder, questions, since)
         for each in wanted:
-            # Whoever asked for it may have been cancelled.
-            if each.taken.done():
-                continue
+            # What cannot be written holds nothing up: nobody else can take it either.
             if taken is None:
-                # What cannot be written holds nothing up: nobody else can take it either.
-                each.taken.set_result(Lease.NONE)
+                self._came(each, Lease.NONE)
             else:
-                each.taken.set_result(Lease.TAKEN if each.key in taken else Lease.ELSEWHERE)
+                self._came(each, Lease.TAKEN if each.key in taken else Lease.ELSEWHERE)
+
+    def _came(self, wanted: _Wanted, taken: Lease) -> None:
+        """Note what came of asking for a lease, and tell whoever asked and is still there."""
+        key = wanted.key
+        if taken is Lease.TAKEN and key not in self._held:
+            # The question ended meanwhile, and the lease may have been given back before it came.
+            self._ended.add(key)
+            self._changed.set()
+        elif taken is not Lease.TAKEN and self._held.get(key) is wanted:
+            del self._held[key]
+        if not wanted.taken.done():
+            wanted.taken.set_result(taken)
 
     async def _register(self) -> None:
         if not self._registered:
+            # Also where this is cut short: the write may still come through.
+            self._known = True
             await leases.register(self._store, self._holder, self._doing)
             self._registered = True
 
@@ -180,17 +200,16 @@ class Leases:
         self._changed.set()
 
     def wait_no_more(self, position: int) -> None:
-        """A chunk does not wait any more."""
-        self._waiting.pop(self._keys[position], None)
+        """A chunk does not wait any more; one equal to it may."""
+        if self._waiting.get(self._keys[position]) == position:
+            del self._waiting[self._keys[position]]
 
     def end(self, position: int, *, kept: bool) -> None:
         """A chunk's question is over; the commit of a verdict that was `kept` ended the lease."""
         key = self._keys[position]
-        if key in self._held:
-            self._held.discard(key)
-            if not kept:
-                self._ended.add(key)
-                self._changed.set()
+        if self._held.pop(key, None) is not None and not kept:
+            self._ended.add(key)
+            self._changed.set()
 
     def bound(self) -> None:
         """Let no lease be waited for long from now on: the judgment is being stopped."""
@@ -199,6 +218,15 @@ class Leases:
         for take in self._takes:
             take.reschedule(soon)
 
+    @contextlib.asynccontextmanager
+    async def at_work(self) -> AsyncGenerator[None]:
+        """Inside, leases are taken and given back, and others are looked at."""
+        async with asyncio.TaskGroup() as clerks:
+            tasks = [clerks.create_task(each) for each in (self.take_in_turn(), self.work())]
+            yield
+            for task in tasks:
+                task.cancel()
+
     async def work(self) -> None:
         """Give back what has ended, look at what others do, and say that this judgment lives.
 
@@ -206,26 +234,34 @@ class Leases:
         """
         loop = asyncio.get_running_loop()
         beaten = loop.time()
+        next_look = 0.0
         while True:
             self._changed.clear()
             await self._give_back()
-            await self._look()
-            if self._registered and loop.time() - beaten >= BEAT_SECONDS:
+            if self._waiting and (begun := loop.time()) >= next_look:
+                await self._look()
+                now = loop.time()
+                looks = 1 + len(self._waiting) // LOOK_KEYS
+                next_look = now + max(LOOK_SECONDS / looks, LOOK_SHARE * (now - begun))
+            if loop.time() - beaten >= BEAT_SECONDS:
                 beaten = loop.time()
                 await self._beat()
-            pause = LOOK_SECONDS if self._waiting else BEAT_SECONDS
+            until = beaten + BEAT_SECONDS
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
+                async with asyncio.timeout_at(min(next_look, until) if self._waiting else until):
                     await self._changed.wait()
 
     async def _give_back(self) -> None:
-        ended = sorted(self._ended)
-        if ended:
+        # A verdict that the store did not take is paid for: whoever waits for it is to find it.
+        if self._ended and await self._offer():
+            ended = sorted(self._ended)
             with contextlib.suppress(StoreWriteError):
                 await leases.release(self._store, self._holder, ended)
                 self._ended.difference_update(ended)
 
     async def _beat(self) -> None:
+        if not self._registered:
+            return
         with contextlib.suppress(StoreWriteError):
             if not await leases.beat(self._store, self._holder):
                 # Given up for dead while the machine slept, say: whatever follows is held again.
@@ -233,9 +269,7 @@ class Leases:
 
     async def _look(self) -> None:
         """Find out what has become of the questions that other processes ask."""
-        keys = list(self._waiting)
-        if not keys:
-            return
+        keys = list(itertools.islice(self._waiting, LOOK_KEYS))
         try:
             held = await self._held_by_living(keys)
             # After the leases: an answer that ended one is seen.
@@ -245,10 +279,14 @@ class Leases:
             # Nobody can tell what others do: better asked twice than not at all.
             held, kept = set[str](), {}
         for key in keys:
+            position = self._waiting.pop(key, None)
+            if position is None:
+                continue
             if key in kept or key not in held:
-                position = self._waiting.pop(key, None)
-                if position is not None:
-                    self._over(position, kept.get(key))
+                self._over(position, kept.get(key))
+            else:
+                # Behind those that are to be looked at next.
+                self._waiting[key] = position
 
     async def _held_by_living(self, keys: Sequence[str]) -> set[str]:
         held: set[str] = set()
@@ -262,7 +300,7 @@ class Leases:
 
     async def aclose(self) -> None:
         """Give everything back, within a second and whether or not the caller is cancelled."""
-        if not self._registered:
+        if not self._known:
             return
         release = asyncio.ensure_future(leases.release_all(self._store, self._holder))
         # Who is not there any more is not told; the store itself awaits what is on its way.

@@ -20,6 +20,8 @@ LOST_SECONDS = 60.0
 
 _UNKNOWN = ""
 _PROC = Path("/proc")
+# On Windows the signal that asks is a pressed Ctrl+C.
+_ASKING_STOPS = os.name == "nt"
 _DEAD, _STOPPED = frozenset("ZXx"), frozenset("Tt")
 
 
@@ -61,16 +63,22 @@ def lives(owner: Owner, beat: float, beat_monotonic: float) -> bool:
     here = this_process()
     if (owner.host, owner.boot) != (here.host, here.boot):
         # The same host under another boot has begun anew since, unless it is another container.
-        return time.time() - beat < LOST_SECONDS
-    silent = time.monotonic() - beat_monotonic >= LOST_SECONDS
+        return _is_recent(time.time() - beat)
+    silent = not _is_recent(time.monotonic() - beat_monotonic)
     found = _stat(owner.pid)
     if found is None:
-        return not _PROC.is_dir() and _answers(owner.pid) and not silent
+        # It may be hidden from this user, or the system says no more than whether it is there.
+        return not silent and _answers(owner.pid)
     state, started = found
     if started != owner.started or state in _DEAD:
         return False
     # Whoever is stopped says nothing, and goes on where it was.
     return state in _STOPPED or not silent
+
+
+def _is_recent(seconds: float) -> bool:
+    """Whether a moment so long ago counts; one that is far ahead was said by no living process."""
+    return -LOST_SECONDS < seconds < LOST_SECONDS
 
 
 def _stat(pid: int) -> tuple[str, str] | None:
@@ -86,9 +94,12 @@ def _stat(pid: int) -> tuple[str, str] | None:
 
 def _answers(pid: int) -> bool:
     """Whether a process of that number exists, where nothing more is known."""
+    if _ASKING_STOPS:
+        # What it has said must do.
+        return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

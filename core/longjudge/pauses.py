@@ -59,8 +59,10 @@ class Pauses:
     def order(self, endpoint: str, wait: float, note: str) -> None:
         """Let nobody ask `endpoint` for so many seconds; an order never shortens another.
 
-        However long it is, it holds for `MAX_WAIT` at most.
+        However long it is, it holds for `MAX_WAIT` at most; one of nothing is none.
         """
+        if wait <= 0:
+            return
         wait = min(wait, MAX_WAIT)
         pause = Pause(time.monotonic() + wait, note, min(MAX_SPREAD, SPREAD * wait))
         with self._lock:
@@ -117,6 +119,33 @@ class Pauses:
         for endpoint in [name for name, pause in self._pauses.items() if pause.until <= now]:
             del self._pauses[endpoint]
             self._told.pop(endpoint, None)
+
+
+class Waits:
+    """The waits that hold for one judgment: its endpoint's, and those forced on it alone."""
+
+    def __init__(self, shared: Pauses, endpoint: str) -> None:
+        self._shared = shared
+        self._forced = Pauses()
+        self._endpoint = endpoint
+
+    def order(self, wait: float, note: str, *, forced: bool) -> None:
+        """As `Pauses.order`; one that is forced concerns nobody else."""
+        (self._forced if forced else self._shared).order(self._endpoint, wait, note)
+
+    def current(self) -> Pause | None:
+        """The wait that holds now; of two the one that ends last."""
+        both = (pauses.current(self._endpoint) for pauses in (self._shared, self._forced))
+        return max(filter(None, both), key=lambda pause: pause.until, default=None)
+
+    @contextlib.contextmanager
+    def heard(self, listener: Callable[[Pause], None]) -> Generator[None]:
+        """As `Pauses.heard`."""
+        with (
+            self._shared.heard(self._endpoint, listener),
+            self._forced.heard(self._endpoint, listener),
+        ):
+            yield
 
 
 PAUSES = Pauses()

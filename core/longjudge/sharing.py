@@ -33,7 +33,8 @@ class Sharing:
 
     Within the process questions are shared through `flights`, with others through `leases`.
     `arrived` is called on the judgment's loop when a wait is over, with whether there is a verdict
-    to borrow. With `fresh`, answers that landed before count as none.
+    to borrow. With `fresh`, answers that landed before count as none. A question that is `alone` is
+    shared with nobody: it is never sent, and nobody must wait for it.
     """
 
     def __init__(
@@ -44,12 +45,14 @@ class Sharing:
         arrived: Callable[[int, bool], None],
         *,
         fresh: bool,
+        alone: Callable[[int], bool],
     ) -> None:
         self._keys = keys
         self._flights = flights
         self._leases = leases
         self._arrived = arrived
         self._fresh = fresh
+        self._alone = alone
         self._departed: dict[str, int] = {}
         self._waiting: set[int] = set()
         self._borrowed: dict[int, Borrowed] = {}
@@ -59,10 +62,9 @@ class Sharing:
 
         Where its verdict is there already, it can be borrowed. `given_up` says whether the caller
         has nothing more to do with the chunk; then nothing is waited for.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
+        if self._alone(position):
+            return True
         if not self._depart(position):
             return False
         lease = await self._leases.take(position)

@@ -47,4 +47,7 @@ class Verdict:
         Raises:
             ValueError: anything else.
         """
-        return msgspec.json.decode(text, type=cls)
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except RecursionError as error:
+            raise ValueError("nested too deep") from error

@@ -48,7 +48,8 @@ async def new_parts(
 def _nearest(asked: Origin, found: Sequence[Origin]) -> tuple[str, ...]:
     """What keeps the nearest verdict about a text from being used."""
     differing = ((asked.differs(other), -other.created) for other in found)
-    return tuple(min(differing, key=lambda each: (len(each[0]), each[1]))[0])
+    # One of the very same origin is not used because it does not read: as good as none.
+    return tuple(min(differing, key=lambda each: (len(each[0]), each[1]))[0]) or (TEXT,)
 
 
 def new_words(parts: Sequence[str]) -> str:

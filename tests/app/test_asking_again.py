@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import re
+from weakref import ref
 
 import pytest
 
@@ -11,6 +14,8 @@ from longjudge.judges.base import Again, AskError
 from longjudge.judges.offline import OfflineJudge
 from longjudge.rubric import load_rubric
 from longjudge.states import GapReason
+from longjudge.store import Store
+from longjudge_tui.bench import stock
 
 
 class RefusingJudge(OfflineJudge):
@@ -253,7 +258,7 @@ async def asked_anew(desk, *keys):
     await desk.until(lambda: desk.bench.run is not before, "a judgment of its own")
 
 
-async def test_a_judged_chunk_is_asked_anew_when_the_key_comes_twice_and_the_newest_answer_counts(
+async def test_a_judged_chunk_is_asked_anew_once_that_is_agreed_to_and_the_newest_answer_counts(
     open_desk, write_session
 ):
     judge = ChangingJudge()
@@ -261,11 +266,15 @@ async def test_a_judged_chunk_is_asked_anew_when_the_key_comes_twice_and_the_new
     async with open_desk(write_session("a.jsonl", 6), judge=judge) as desk:
         await judged(desk)
         chunks, judge.asked, judge.note = len(desk.bench.outlook.plan), 0, "the second note"
-        await desk.press("home", "down", "a")
-        await desk.sees("part 2 is judged: a again asks it anew ($0.00)")
+        # A key that is held down agrees to nothing, and says so once.
+        await desk.press("home", "down", *["a"] * 5)
+        await desk.sees("part 2 is judged already: ask it anew?")
+        await desk.sees("$0.00 · model offline")
+        assert len(desk.app.screen_stack) == 2
+        await desk.press("escape", "a")
         assert not desk.bench.running
         judge.gate.clear()
-        await asked_anew(desk, "a")
+        await asked_anew(desk, "enter")
         # What is known stays in sight, and counts, until there is something newer.
         await desk.until(lambda: "still ⚑ flagged" in desk.rows("chunks")[1])
         assert "the first note" in "".join(desk.rows("findings"))
@@ -288,6 +297,28 @@ async def test_a_judged_chunk_is_asked_anew_when_the_key_comes_twice_and_the_new
         assert "first note" in shown.text[shown.heads[1][1] :]
 
 
+async def test_a_run_is_forgotten_with_its_session(open_desk, write_session):
+    files = write_session("a.jsonl", 6), write_session("b.jsonl", 3)
+    judge = ChangingJudge()
+    judge.error = AskError("too long", again=Again.NEVER, reason=GapReason.TOO_LARGE)
+    async with open_desk(*files, judge=judge, tour=True, chunk_chars=4000) as desk:
+        await desk.until(lambda: desk.rows("sessions"))
+        await desk.press("enter")
+        await judged(desk)
+        await desk.sees("too large: } uses")
+        # The error has the frames that it was raised through.
+        run, judge.error = ref(desk.bench.run), None
+        await desk.press("n")
+        await desk.until(lambda: desk.bench.run is None and desk.bench.loading is None)
+        await desk.until(lambda: desk.rows("chunks"))
+
+        def forgotten():
+            gc.collect()
+            return run() is None
+
+        await desk.until(forgotten)
+
+
 @pytest.mark.parametrize("preview", [False, True], ids=["after-a-run", "before-one"])
 async def test_a_chunk_that_is_asked_anew_in_vain_keeps_its_verdict_and_says_why(
     open_desk, write_session, preview
@@ -301,7 +332,7 @@ async def test_a_chunk_that_is_asked_anew_in_vain_keeps_its_verdict_and_says_why
             await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
         chunks = len(desk.bench.outlook.plan)
         judge.error = AskError("no luck", again=Again.NEVER, reason=GapReason.PROVIDER_ERROR)
-        await asked_anew(desk, "a", "a")
+        await asked_anew(desk, "a", "enter")
         await desk.until(ended(desk))
         await desk.sees("part 1 keeps its verdict, no new one came: provider_error: no luck")
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
@@ -315,9 +346,10 @@ async def test_a_judged_chunk_waits_for_the_end_of_a_run_to_be_asked_anew(open_d
         desk.judge.gate.set()
         await judged(desk)
         desk.judge.gate.clear()
-        await asked_anew(desk, "a", "a")
-        await desk.press("down", "a", "a")
+        await asked_anew(desk, "a", "enter")
+        await desk.press("down", *["a"] * 9)
         await desk.sees("part 2 is judged; it can be asked anew")
+        assert len(desk.app.screen.query("Toast")) == 1
         desk.judge.gate.set()
         await desk.until(ended(desk))
 
@@ -351,8 +383,13 @@ async def test_a_wait_that_the_provider_orders_counts_down(open_desk, write_sess
     async with open_desk(write_session("a.jsonl", 6), judge=judge) as desk:
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("r")
-        await desk.sees("all wait 30 s: 429: slow down")
-        await desk.sees("all wait 29 s: 429: slow down")
+        seen = set()
+
+        def counts_down():
+            seen.update(re.findall(r"all wait (\d+) s: 429: slow down", desk.title("status")))
+            return len(seen) > 1
+
+        await desk.until(counts_down)
         await desk.press("x")
         await desk.until(ended(desk))
         assert "all wait" not in desk.title("status")
@@ -374,3 +411,26 @@ async def test_a_size_that_fits_is_offered_where_parts_were_too_large(open_desk,
         await desk.sees("complete: ")
         await desk.press("right_curly_bracket")
         await desk.sees("no part was too large")
+
+
+async def test_what_is_answered_while_the_store_is_read_is_read_too(tmp_path, monkeypatch):
+    gate, reading, answers = asyncio.Event(), asyncio.Event(), []
+
+    async def slow(_):
+        found = dict.fromkeys(answers, 2)
+        reading.set()
+        await gate.wait()
+        return found
+
+    monkeypatch.setattr(stock, "times_asked", slow)
+    store = await Store.open(tmp_path / "store.sqlite")
+    held = stock.Stock(store, set(), lost=int, changed=int, notice=pytest.fail)
+    held.learn_again()
+    await reading.wait()
+    answers.append("key")
+    held.learn_again()
+    gate.set()
+    await held._learning
+    assert held.times_asked("key") == 2
+    await held.aclose()
+    await store.aclose()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longjudge.faults import KINDS, Fault, FaultKind
 from longjudge.states import ChunkState, GapReason
-from longjudge_tui.lab import wishes
+from longjudge_tui.lab import opening, wishes
 
 
 def ended(desk):
@@ -61,6 +63,12 @@ async def test_where_how_often_and_the_value_are_picked_by_keys(open_desk, write
         await desk.sees("30 % of the chunks: ")
         await desk.pilot.click("#option-how-often")
         await desk.sees("slow=0.5x3@30%")
+        # What stands is picked again when it is opened again, and nothing is where it was typed.
+        await desk.press("enter", "F")
+        await desk.sees("‹first 3›")
+        assert "‹30 %›" in desk.text
+        await desk.press("s", "backspace", *"+drop@2")
+        await desk.until(lambda: "‹" not in desk.text)
 
 
 async def test_a_typed_spec_is_used_and_a_wrong_one_changes_nothing(open_desk, write_session):
@@ -80,6 +88,26 @@ async def test_a_typed_spec_is_used_and_a_wrong_one_changes_nothing(open_desk, w
         await desk.until(ended(desk))
 
 
+async def test_what_is_typed_in_one_burst_is_counted_once_and_much_counting_never(
+    open_desk, write_session, monkeypatch
+):
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        await open_lab(desk)
+        lab, counted = desk.app.screen, []
+        reach = lab._scene.reach
+        lab._scene = replace(lab._scene, reach=lambda fault: counted.append(fault) or reach(fault))
+        field = lab.query_one("#spec")
+        for part in range(1, 30):
+            field.value = f"drop@{part}"
+        await desk.sees("part 29: the connection breaks")
+        assert [fault.spec for fault in counted] == ["drop@29"]
+        await desk.sees("meets 0 of 6 chunks, 0 of them to ask")
+        monkeypatch.setattr(opening, "MOST_LOOKS", 11)
+        field.value = "drop@1,3"
+        await desk.sees("part 1,3: the connection breaks")
+        assert "meets" not in desk.text
+
+
 async def test_the_lab_says_that_nothing_can_fail_where_all_is_kept(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 3)) as desk:
         await desk.until(lambda: desk.rows("chunks"))
@@ -94,23 +122,27 @@ async def test_the_lab_says_that_nothing_can_fail_where_all_is_kept(open_desk, w
 
 
 async def test_the_library_forces_the_same_failure(open_desk, write_session):
-    async with open_desk(write_session("a.jsonl", 3), write_session("b.jsonl", 2)) as desk:
+    files = write_session("a.jsonl", 3), write_session("b.jsonl", 2)
+    async with open_desk(*files, size=(80, 24)) as desk:
         await desk.until(lambda: desk.rows("sessions"))
-        await desk.press("F", *down_to("refusal"), "enter")
-        await desk.until(lambda: "FORCED FAILURES refusal" in desk.lines[0])
+        await desk.press("F", *down_to("timeout"), "enter")
+        await desk.until(lambda: "FORCED FAILURES timeout" in desk.lines[0])
         await desk.press("r")
-        await desk.until(lambda: "✗ forced:" in desk.row("a.jsonl"))
+        await desk.until(lambda: "judging" in desk.row("a.jsonl"))
+        await desk.press("x")
+        # What the rest would cost, which is known as well, has no room beside it.
+        await desk.until(lambda: "forced: cancelled" in desk.row("a.jsonl"))
 
 
 async def test_a_crash_ends_the_app_after_so_many_verdicts_of_each_run(open_desk, write_session):
     died = []
     async with open_desk(write_session("a.jsonl", 12), concurrency=1) as desk:
-        desk.bench.forcing.kill = lambda: died.append(desk.bench.run.figures().calls)
+        desk.bench.forcing.kill = died.append
         desk.bench.forcing.fault = Fault.parse("crash=2")
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("r")
         await desk.until(ended(desk))
-        assert len(died) == 1
+        assert died == ["crash=2"]
         states = [record.state for record in desk.bench.run._board.chunks]
         assert set(states) == {ChunkState.CLEAN}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from longjudge.states import StopCause
 from longjudge.store import Store
 from longjudge_tui.main import is_new
 from stage_for_tests import StagedJudge
@@ -12,6 +13,8 @@ from stage_for_tests import StagedJudge
 @pytest.fixture(autouse=True)
 def _cut_off_at_once(monkeypatch):
     monkeypatch.setattr("longjudge.asking.GRACE_SECONDS", 0.0)
+    # The test says when the limit comes: half a second may be over before anything is asked.
+    monkeypatch.setattr("longjudge_tui.workbench.tuning_actions.SHORT_LIMIT", 500.0)
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.thorough)])
@@ -20,6 +23,9 @@ async def test_each_key_leads_to_the_next(open_desk, write_session, size):
     async with open_desk(path, judge=judge, tour=True, size=size) as desk:
         await desk.sees("1/3 · press t")
         await desk.press("t")
+        await desk.until(lambda: judge.asked == 6 and desk.bench.run.figures().judged == 2)
+        await desk.sees("what has no answer at 500 s is cut off")
+        desk.bench.run._judgment._asking.stop(StopCause.LIMIT)
         await desk.sees("2/3 · press r to ask only these 6")
         said = " ".join(line.strip() for line in desk.lines)
         assert "2 chunks judged and kept, 4 cut off (✗ timed_out), 2 never asked" in said

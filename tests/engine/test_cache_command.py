@@ -321,3 +321,37 @@ def test_judging_afresh_renews_the_verdicts_and_the_earlier_ones_stay_as_history
                 for table in ("verdicts", "earlier_verdicts")
             )
         assert (kept, earlier) == (COUNT, COUNT * times)
+
+
+def change(store_file: Path, what: str) -> None:
+    """Write over every verdict, as no longjudge would."""
+    connection = sqlite3.connect(store_file)
+    connection.execute(f"UPDATE verdicts SET {what}")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["model", "rubric", "rubric_version"])
+def test_names_that_are_no_text_are_counted_all_the_same(
+    session_file: Path, store_file: Path, name: str
+) -> None:
+    longjudge("judge", session_file, "--model", "offline", *SIZE)
+    change(store_file, f"{name} = x'00ff'")
+    counted = longjudge("cache", "stats")
+    assert (counted.code, counted.err) == (0, "")
+    assert f"{COUNT} verdicts" in counted.out
+
+
+@pytest.mark.parametrize("moment", ["'soon'", "9e12"])
+def test_a_verdict_from_no_moment_or_from_the_future_is_asked_anew_all_the_same(
+    session_file: Path, store_file: Path, moment: str
+) -> None:
+    options = ("--model", "offline", "--json", *SIZE)
+    longjudge("judge", session_file, *options)
+    change(store_file, f"created = {moment}, key = substr(key, 1, 8)")
+    why = longjudge("cache", "why", session_file, "--model", "offline", *SIZE)
+    assert (why.code, why.out.count("new text")) == (0, COUNT + 1)
+    longjudge("judge", session_file, *options)
+    change(store_file, f"created = {moment}")
+    assert longjudge("judge", session_file, *options).objects[0]["calls"] == 0
+    assert longjudge("judge", "--fresh", session_file, *options).objects[0]["calls"] == COUNT

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import signal
 import sqlite3
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from server import MessagesServer
 from sessions_for_tests import CHUNK_CHARS, events, item_of, write_session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from commands_for_tests import Finished
@@ -69,6 +71,15 @@ ROWS = [
     Expected("full-disk", None, kept=False),
 ]
 WHERE = {"one": "@3", "some": "@40%:1", "all": ""}
+
+
+def each_and_where() -> Iterator[Any]:
+    """Each row for one chunk by the SDK and for all by the rules; a few for everything else."""
+    for row, where, model in itertools.product(ROWS, WHERE, ("offline", MODEL)):
+        always = (where, model) in (("one", MODEL), ("all", "offline"))
+        always |= row.spec in ("badjson", "full-disk")
+        marks = [] if always else [pytest.mark.thorough]
+        yield pytest.param(row, where, model, marks=marks, id=f"{row.spec}-{where}-{model}")
 
 
 @pytest.fixture(autouse=True)
@@ -132,9 +143,7 @@ def check_sums(result: dict[str, Any]) -> None:
     assert sum(part["attempts"] for part in parts) == result["calls"]
 
 
-@pytest.mark.parametrize("model", ["offline", MODEL])
-@pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.spec)
+@pytest.mark.parametrize(("row", "where", "model"), each_and_where())
 def test_a_failure_costs_what_it_meets_and_nothing_else(
     served: MessagesServer,
     session_file: Path,
@@ -198,7 +207,14 @@ def evidence(judged: set[int], model: str) -> str:
     return f"no problems found in {len(judged)} of {COUNT} parts judged"
 
 
-@pytest.mark.parametrize(("verdicts", "model"), [(1, "offline"), (COUNT, "offline"), (3, MODEL)])
+@pytest.mark.parametrize(
+    ("verdicts", "model"),
+    [
+        (1, "offline"),
+        (COUNT, "offline"),
+        pytest.param(3, MODEL, marks=pytest.mark.thorough),
+    ],
+)
 def test_a_crash_leaves_the_verdicts_before_it_and_the_next_run_asks_for_the_others(
     served: MessagesServer, session_file: Path, store_file: Path, verdicts: int, model: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 import sqlite3
@@ -16,6 +17,7 @@ from judgments_for_tests import MODEL, Watched, check_sums, run
 from longjudge import CredentialError, UsageError, judge_session, retries
 from longjudge.budget import Budget
 from longjudge.faults import KINDS, Fault
+from longjudge.holds import list_holds
 from longjudge.judges import anthropic as messages_api
 from longjudge.judges import faulty
 from longjudge.judges.anthropic import AnthropicJudge
@@ -241,6 +243,28 @@ async def test_another_judgment_at_the_same_time_meets_no_failure_of_this_one(
     assert (await run(session_file, store_file, model="offline")).calls == 0
 
 
+async def test_nobody_waits_for_a_question_that_is_never_sent(
+    session_file: Path, store_file: Path
+) -> None:
+    fault = Fault.parse("timeout@1-3")
+    async with (
+        Watched(session_file, store_file, model="offline", concurrency=6, fault=fault) as stuck,
+        Watched(session_file, store_file, model="offline") as other,
+    ):
+        first = stuck.begin()
+        await stuck.until(3, "running")
+        await stuck.until(6, "clean")
+        holds = await list_holds(other.store)
+        async with asyncio.timeout(30):
+            result = await other.judgment.run()
+        stuck.judgment.cancel()
+        cut_off = await first
+    assert (result.status, result.calls) == ("complete", 3)
+    assert not any("waiting" in other.states(part) for part in range(1, COUNT + 1))
+    assert holds == []
+    assert cut_off.gaps == {"cancelled": 3}
+
+
 async def test_equal_chunks_share_the_failure_of_the_one_that_is_asked(
     tmp_path: Path, store_file: Path
 ) -> None:
@@ -278,10 +302,12 @@ def test_a_forced_failure_is_told_in_every_format(session_file: Path, store_file
     assert "part 2: provider_error: forced: connection failed" in text.err
     assert f"\n  {said}\n" in text.out
     longjudge("judge", session_file, *sizes)
-    newer, older = longjudge("results", "--store", store_file).out.splitlines()
+    kept = longjudge("judge", session_file, *sizes, "--fault", spec)
+    assert f"failures are forced in 0 of {COUNT} parts" in kept.err
+    _, newer, older = longjudge("results", "--store", store_file).out.splitlines()
     assert "forced failures" not in newer
     assert f"  forced failures: {spec}  " in older
-    [_, recorded] = longjudge("results", "--store", store_file, "--format", "json").objects
+    [*_, recorded] = longjudge("results", "--store", store_file, "--format", "json").objects
     assert recorded["fault"] == spec
     id = recorded["id"]
     assert f"\n  {said}\n" in longjudge("results", id, "--store", store_file).out

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEAD = ("gone", "another boot", 1, "0", 0.0, 0.0, 0.0)
+OFFLINE = ("--model", "offline", "--fault")
 
 
 class Judging:
@@ -44,6 +46,13 @@ class Judging:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def until_holding(self, store: Path, count: int = 1) -> None:
+        """Wait until it has leases; it may be over by then."""
+        end = time.monotonic() + 60
+        while self.process.poll() is None and len(holds_in(store)) < count:
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
     def result(self, code: int = 0) -> dict[str, Any]:
         """What it printed, when it has ended."""
@@ -67,6 +76,15 @@ def at_once(count: int, path: Path, store: Path, *options: str) -> Iterator[list
         for each in started:
             if each.process.poll() is None:
                 each.kill()
+
+
+def judge(path: Path, store: Path, *options: str, code: int = 0) -> dict[str, Any]:
+    """What one more prints that judges the same, which is this process."""
+    options = ("--json", "--store", str(store), "--chunk-chars", str(CHUNK_CHARS), *options)
+    ended = longjudge("judge", path, *options)
+    assert ended.code == code, ended.err
+    [result] = ended.objects
+    return result
 
 
 def judged(result: dict[str, Any]) -> list[tuple[int, str]]:
@@ -94,12 +112,21 @@ def test_processes_that_judge_one_session_at_once_ask_each_chunk_once(
     served: MessagesServer, tmp_path: Path, store_file: Path, count: int
 ) -> None:
     chunks = 24
-    served.script = lambda request, _: api.later(
-        api.refusal() if item_of(request.prompt) == 7 else api.clean(request), 0.15
-    )
+
+    def script(request: api.Request, attempt: int) -> api.Reply:
+        if len(served.requests) == 8:
+            # Each process has four questions in flight: two of them are at it by now.
+            served.release()
+        refused = item_of(request.prompt) == 7
+        return api.later(api.refusal() if refused else api.clean(request), api.FOREVER)
+
+    served.script = script
     path = write_session(tmp_path / "s.jsonl", chunks)
-    with at_once(count, path, store_file) as started:
-        results = [each.result(3) for each in started]
+    with at_once(count - 1, path, store_file) as started:
+        served.wait_for(lambda: bool(served.requests))
+        own = judge(path, store_file, code=3)
+        results = [own, *(each.result(3) for each in started)]
+    assert sum(result["calls"] > 0 for result in results) > 1
     assert len({request.prompt for request in served.requests}) == chunks
     # What was refused is no verdict, and whoever finds it a gap may ask for itself.
     asked_twice = [item_of(r.prompt) for r in served.requests if r.attempt > 1]
@@ -112,48 +139,37 @@ def test_processes_that_judge_one_session_at_once_ask_each_chunk_once(
 
 
 def test_several_processes_without_a_model_share_the_work(tmp_path: Path, store_file: Path) -> None:
-    chunks = 30
+    chunks = 16
     path = write_session(tmp_path / "s.jsonl", chunks)
-    slow = ("--model", "offline", "--fault", "slow=0.2")
-    with at_once(3, path, store_file, *slow) as started:
-        results = [each.result() for each in started]
+    slow = (*OFFLINE, "slow=0.2")
+    with at_once(1, path, store_file, *slow) as [other]:
+        other.until_holding(store_file)
+        results = [judge(path, store_file, *slow), other.result()]
     assert sum(result["calls"] for result in results) == chunks
-    assert [judged(result) for result in results] == [judged(results[0])] * 3
+    assert judged(results[0]) == judged(results[1])
     assert {result["status"] for result in results} == {"complete"}
     assert holds_in(store_file) == []
 
 
 def test_when_one_of_them_is_killed_the_others_finish_its_chunks(
-    served: MessagesServer, tmp_path: Path, store_file: Path
+    tmp_path: Path, store_file: Path
 ) -> None:
-    chunks = 20
-    stuck: set[int] = set()
-
-    def script(request: api.Request, attempt: int) -> api.Reply:
-        # The first process alone is there until it is killed: what it asks never answers.
-        if killed:
-            return api.clean(request)
-        stuck.add(item_of(request.prompt))
-        return api.held(request)
-
-    killed: list[int] = []
-    served.script = script
+    chunks = 16
     path = write_session(tmp_path / "s.jsonl", chunks)
-    with at_once(1, path, store_file) as first:
-        served.wait_for(lambda: len(served.requests) == 4)
-        assert len(holds_in(store_file)) == 4
-        assert all(hold["alive"] and hold["kind"] == "lease" for hold in holds_in(store_file))
-        first[0].kill()
-        killed.append(1)
+    # What it asks is answered long after it is killed.
+    with at_once(1, path, store_file, *OFFLINE, "slow=600") as [first]:
+        first.until_holding(store_file, 4)
+        held = holds_in(store_file)
+        assert [(hold["alive"], hold["kind"]) for hold in held] == [(True, "lease")] * 4
+        first.kill()
         left = holds_in(store_file)
-        assert [hold["alive"] for hold in left] == [False] * 4
-        assert {hold["state"] for hold in left} == {"abandoned"}
-        with at_once(2, path, store_file) as others:
-            results = [each.result() for each in others]
+        assert [(hold["alive"], hold["state"]) for hold in left] == [(False, "abandoned")] * 4
+        slow = (*OFFLINE, "slow=0.1")
+        with at_once(1, path, store_file, *slow) as [other]:
+            other.until_holding(store_file, 1)
+            results = [judge(path, store_file, *slow), other.result()]
     assert {result["status"] for result in results} == {"complete"}
     assert sum(result["calls"] for result in results) == chunks
-    twice = {item_of(request.prompt) for request in served.requests if request.attempt > 1}
-    assert twice == stuck
     assert holds_in(store_file) == []
 
 
@@ -370,11 +386,11 @@ def test_holds_says_what_is_left_and_sweep_releases_it(
     assert longjudge("holds", "--sweep", "--store", store_file).code == 0
     assert not store_file.exists()
     longjudge("judge", path, "--store", store_file)
-    leave_lease(store_file, "\x1b[31m" + "k" * 64)
+    leave_lease(store_file, "\x1b[31m\u202e" + "k" * 64)
     listed = longjudge("holds", "--store", store_file)
     assert listed.code == 0
     assert "abandoned  pid 1 on gone (dead)" in listed.out
-    assert "\x1b" not in listed.out
+    assert not {"\x1b", "\u202e"} & set(listed.out)
     assert "1 left by dead owners: `longjudge holds --sweep` releases them" in listed.err
     [swept] = longjudge("holds", "--sweep", "--json", "--store", store_file).objects
     assert (swept["state"], swept["alive"], swept["kind"]) == ("released", False, "lease")

@@ -276,7 +276,11 @@ def test_no_text_breaks_out_of_the_report_or_reaches_the_terminal(store_file: Pa
         "verified": True,
     }
     session = {"path": "a\n# b.jsonl", "title": "![i](http://x) `code`\x1b[31m", "id": "`"}
-    record(store_file, past("j_1", [finding], session=session, evidence="\x1b[2J"))
+    settings = {"chunk_chars": "9\u202e\n# 8", "<b>\x07": "\u202e\n## Fake"}
+    record(
+        store_file,
+        past("j_1", [finding], session=session, evidence="\x1b[2J", settings=settings),
+    )
     for form in ("md", "text"):
         for command in (["results", "j_1"], ["results"]):
             shown = longjudge(*command, "--format", form)

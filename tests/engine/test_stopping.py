@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgments_for_tests import Watched, check_sums
-from longjudge import asking
+from longjudge import asking, judge_session
 from longjudge.judges.offline import OfflineJudge
 from longjudge.store import leases
 from longjudge.updates import ChunkUpdate, JudgmentEnded, Stopping
-from sessions_for_tests import write_session
+from sessions_for_tests import events, write_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -145,5 +145,27 @@ async def test_a_caller_that_is_cancelled_again_and_again_leaves_nothing_held(
         while not running.done():
             running.cancel()
             await asyncio.sleep(0)
+            # Nobody is taken on any more, and nothing breaks for it.
+            watched.judgment.set_concurrency(2 * COUNT)
+            watched.judgment.ask_again(COUNT)
         assert running.cancelled()
     check_released(store_file)
+
+
+async def test_a_caller_that_is_cancelled_while_the_judge_closes_leaves_no_store_open(
+    store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closing_begun = asyncio.Event()
+
+    async def close_forever(judge: OfflineJudge) -> None:
+        closing_begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(OfflineJudge, "aclose", close_forever)
+    judging = asyncio.create_task(judge_session(events(2), model="offline", store=store_file))
+    await closing_begun.wait()
+    assert store_file.with_name(f"{store_file.name}-wal").exists()
+    judging.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await judging
+    assert not store_file.with_name(f"{store_file.name}-wal").exists()

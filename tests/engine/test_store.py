@@ -9,16 +9,20 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from commands_for_tests import longjudge
 from longjudge.errors import StoreError
 from longjudge.marks import Mark
-from longjudge.store import Store, StoreWriteError
+from longjudge.store import Store, StoreWriteError, earlier_verdicts
 from longjudge.store.migrations import SCHEMA_VERSION
 from longjudge.store.past import LAST_IDS
 from stores_for_tests import BY, KEPT, judgment, old_store
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 
 async def test_a_kept_verdict_is_found_by_its_key_after_reopening(tmp_path: Path) -> None:
@@ -52,6 +56,72 @@ async def test_the_files_are_for_their_owner_only(tmp_path: Path, copied: bool) 
     modes = {item.name: stat.S_IMODE(item.stat().st_mode) for item in tmp_path.iterdir()}
     assert {"s.sqlite", "s.sqlite-wal", "s.sqlite-shm"} <= modes.keys()
     assert set(modes.values()) == {0o600}
+    await store.aclose()
+
+
+async def test_bytes_that_are_no_text_in_a_row_do_not_hide_the_others(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    for key in ("k1", "k2", "k3"):
+        await store.keep(key, KEPT, BY)
+    spoiled = "cast(x'41ff42' as text)"
+    await store.write(f"UPDATE verdicts SET raw_reply = {spoiled} WHERE key = 'k1'", ())
+    await store.write(f"UPDATE verdicts SET key = {spoiled} WHERE key = 'k3'", ())
+    assert (await store.kept(["k1", "k2", "k3"]))["k2"] == KEPT
+    assert {"k1", "k2"} <= await store.all_keys()
+    await store.aclose()
+
+
+COUNT_AND_CLOSE = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+print(*connection.execute("SELECT count(*) FROM verdicts").fetchone())
+connection.close()
+"""
+
+
+@pytest.mark.parametrize("opening", [Store.open, Store.open_to_read])
+def test_a_store_that_is_opened_twice_in_a_process_stays_one_that_others_see(
+    tmp_path: Path, opening: Callable[[Path], Awaitable[Store]]
+) -> None:
+    path = tmp_path / "s.sqlite"
+
+    def seen_elsewhere() -> str:
+        # The last one to close a store takes its log away, and must not think that it is the last.
+        return subprocess.run(
+            [sys.executable, "-c", COUNT_AND_CLOSE, os.fspath(path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+
+    async def keep_between() -> None:
+        store = await Store.open(path)
+        await store.keep("k1", KEPT, BY)
+        await (await opening(path)).aclose()
+        assert await asyncio.to_thread(seen_elsewhere) == "1"
+        await store.keep("k2", KEPT, BY)
+        assert await asyncio.to_thread(seen_elsewhere) == "2"
+        await store.aclose()
+
+    asyncio.run(keep_between())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files there")
+async def test_what_is_no_plain_file_keeps_nothing_and_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    os.mkfifo(path)
+    store = await Store.open(path)
+    assert store.write_error == f"{path}: no file that could hold anything"
+    await store.aclose()
+
+
+async def test_a_verdict_that_is_offered_again_is_no_second_answer(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    for _ in range(2):
+        await store.keep("k1", KEPT, BY, created=5.0)
+    assert await earlier_verdicts(store, "k1") == []
+    await store.keep("k1", KEPT, BY, created=6.0)
+    assert len(await earlier_verdicts(store, "k1")) == 1
     await store.aclose()
 
 
@@ -152,13 +222,25 @@ async def test_reading_creates_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("damage", ["verdict = '{\"criteria\": [1'", "raw_reply = x'ff'"])
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "verdict = '{\"criteria\": [1'",
+        f"verdict = '{{\"deep\": {DEEP}'",
+        "verdict = x'00'",
+        "raw_reply = x'ff'",
+    ],
+)
 async def test_a_row_that_does_not_read_is_not_believed(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "s.sqlite"
     store = await Store.open(path)
     await store.keep("k1", KEPT, BY)
     await store._connection.execute(f"UPDATE verdicts SET {damage}")
     assert await store.kept(["k1"]) == {}
+    assert await store.kept(["k1"], with_replies=False) == {}
     await store.aclose()
 
 
@@ -301,11 +383,12 @@ async def test_the_newest_judgment_of_a_session_is_found_in_an_index_alone(tmp_p
     await store.aclose()
 
 
-async def test_a_judgment_that_does_not_read_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("result", ["{", f'{{"deep": {DEEP}'])
+async def test_a_judgment_that_does_not_read_is_left_out(tmp_path: Path, result: str) -> None:
     store = await Store.open(tmp_path / "s.sqlite")
     await store.record_judgment(judgment("j_1", 1.0))
     await store.record_judgment(judgment("j_2", 2.0))
-    await store.write("UPDATE judgments SET summary = '{', result = '{' WHERE id = 'j_2'", ())
+    await store.write("UPDATE judgments SET summary = ?1, result = ?1 WHERE id = 'j_2'", (result,))
     assert [past.id for past in await store.judgments()] == ["j_1"]
     assert await store.judgment("j_2") is None
     await store.aclose()

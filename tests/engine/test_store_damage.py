@@ -14,8 +14,16 @@ import pytest
 from commands_for_tests import longjudge
 from longjudge.errors import StoreError
 from longjudge.marks import Mark
-from longjudge.store import DamagedStoreError, Store, StoreWriteError, damage, earlier_verdicts
+from longjudge.store import (
+    DamagedStoreError,
+    Store,
+    StoreWriteError,
+    aside,
+    damage,
+    earlier_verdicts,
+)
 from longjudge.store.migrations import SCHEMA_VERSION
+from longjudge.store.names import MAGIC
 from stores_for_tests import (
     BY,
     KEPT,
@@ -166,7 +174,8 @@ async def test_an_older_store_is_saved_from_damage_into_one_of_today(
     await store.aclose()
 
 
-async def test_what_only_the_log_holds_is_saved_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("whole", [True, False])
+async def test_what_only_the_log_holds_is_saved_with_it(tmp_path: Path, whole: bool) -> None:
     path = tmp_path / "s.sqlite"
     store = await Store.open(path)
     await store.keep("k1", KEPT, BY)
@@ -174,10 +183,121 @@ async def test_what_only_the_log_holds_is_saved_with_it(tmp_path: Path) -> None:
     file, written = path.read_bytes(), log.read_bytes()
     await store.aclose()
     path.write_bytes(b"\0" * len(file))
+    written = written if whole else written[:500] + b"\xaa" + written[501:]
     log.write_bytes(written)
     found, _ = await opened(path)
     assert found == {"k1"}
     assert Path(f"{set_aside(path)}-wal").read_bytes() == written
+
+
+async def test_a_store_whose_log_is_only_half_in_its_file_is_in_order(tmp_path: Path) -> None:
+    path, log = tmp_path / "s.sqlite", tmp_path / "s.sqlite-wal"
+    store = await Store.open(path)
+    for number in range(COUNT):
+        await store.keep(key_of(number), KEPT, BY)
+    before, written = path.read_bytes(), log.read_bytes()
+    await store.aclose()
+    after = path.read_bytes()
+    assert len(before) == PAGE < len(after)
+    path.write_bytes(after[:PAGE])
+    log.write_bytes(written)
+    assert await opened(path) == ({key_of(number) for number in range(COUNT)}, [])
+
+
+async def test_a_row_that_is_malformed_is_no_damage(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "s.sqlite")
+    with pytest.raises(StoreError, match="malformed JSON") as refused:
+        await store.read("SELECT json_extract('{', '$.parts')")
+    assert not isinstance(refused.value, DamagedStoreError)
+    assert not store.stale
+    await store.aclose()
+    assert not damage.is_noted(store.path)
+
+
+WRITER = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)
+connection.execute("SELECT count(*) FROM marks").fetchall()
+print("open", flush=True)
+sys.stdin.readline()
+try:
+    connection.execute("INSERT INTO marks VALUES ('01', 'a', 'wrong', 1.0)")
+    print("written", flush=True)
+except sqlite3.OperationalError as error:
+    print(error, flush=True)
+"""
+
+
+@pytest.mark.parametrize("moved", [(), ("-shm",), ("-shm", "-wal")])
+async def test_who_has_the_old_store_open_cannot_write_while_what_was_begun_is_finished(
+    path: Path, keys: set[str], moved: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = subprocess.Popen(  # noqa: ASYNC220
+        [sys.executable, "-c", WRITER, os.fspath(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert writer.stdin is not None
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "open\n"
+    # Killed between two of its steps.
+    begun = Path(f"{path}.damaged-20260101-000000")
+    os.link(path, begun)
+    for ending in moved:
+        Path(f"{path}{ending}").rename(f"{begun}{ending}")
+    damage.note_damage(path)
+    spoil(path, root_page(begun, "leases") if moved else root_page(path, "leases"))
+    said: list[str] = []
+    sync = aside.sync
+
+    def write_meanwhile(file: Path) -> None:
+        if not said and file.is_file():
+            print(file=writer.stdin, flush=True)
+            said.append(writer.stdout.readline())
+        sync(file)
+
+    monkeypatch.setattr(aside, "sync", write_meanwhile)
+    found, [_] = await opened(path)
+    writer.communicate()
+    assert found == keys
+    assert said == ["database is locked\n"]
+    assert {item.name for item in path.parent.iterdir()} <= {
+        path.name,
+        begun.name,
+        f"{begun.name}-wal",
+    }
+
+
+async def test_whoever_is_killed_while_the_new_store_takes_its_place_has_it_looked_at_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil(path, 1, byte=b"\0")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(aside, "_move_log", killed)
+    with pytest.raises(KeyboardInterrupt):
+        aside.put_aside(path, damage.file_id(path), "gone", lambda: False)
+    assert damage.is_noted(path)
+    assert not Path(f"{path}.rescued.part").exists()
+
+
+async def test_where_nothing_can_be_locked_a_store_that_another_makes_is_not_taken_for_ones_own(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil(path, 1, byte=b"\0")
+    damaged, part = path.read_bytes(), Path(f"{path}.rescued.part")
+
+    def made_anew(*_: object) -> None:
+        part.unlink()
+        part.write_bytes(b"half of it")
+
+    monkeypatch.setattr(aside, "sync", made_anew)
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        aside.put_aside(path, damage.file_id(path), "gone", lambda: False)
+    assert (path.read_bytes(), part.read_bytes()) == (damaged, b"half of it")
 
 
 async def test_a_row_that_is_no_verdict_is_left_behind(path: Path, keys: set[str]) -> None:
@@ -196,6 +316,7 @@ FOREIGN = {
     "certificates.db": b"\x00\x06\x15\x61\x00\x00\x00\x02" + b"\x10" * 4_000,
     "wiped": b"\0" * 8_192,
     "picture.png": b"\x89PNG\r\n\x1a\n" + b"\xff" * 4_000,
+    "archive.tar": b"s.sqlite".ljust(512, b"\0") + MAGIC + b"raw_reply TEXT NOT NULL".ljust(4_096),
 }
 
 

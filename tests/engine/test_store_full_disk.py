@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commands_for_tests import longjudge
+from commands_for_tests import Finished, longjudge
 from longjudge.api import open_session
 from longjudge.cli.present import result_text
 from longjudge.judges.offline import OfflineJudge
@@ -21,6 +22,7 @@ from longjudge.losses import how_much
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.store import KeptVerdict, Store, StoreWriteError
+from longjudge.store.times_asked import times_asked
 from longjudge.updates import StoreFailed, StoreTakes
 from sessions_for_tests import CHUNK_CHARS, write_session
 from stores_for_tests import BY, KEPT, VERDICT, full_store, old_store, spoil
@@ -48,26 +50,27 @@ def store_path(tmp_path: Path) -> Path:
     return folder / "s.sqlite"
 
 
-def on_a_full_disk(most: int, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command in a process that can make no file longer than `most` bytes."""
-    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
-    main = "import sys; from longjudge.cli import main; sys.exit(main())"
-    finished = subprocess.run(
+def on_a_full_disk(most: int, *arguments: object) -> Finished:
+    """The command where this process can make no file longer than `most` bytes."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with pytest.MonkeyPatch.context() as patch:
         # Half of a compiled module, which others would import, must not be left behind.
-        [sys.executable, "-B", "-c", limit + main, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "Traceback" not in finished.stderr
+        patch.setattr("sys.dont_write_bytecode", True)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+        try:
+            finished = longjudge(*arguments)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "Traceback" not in finished.err
     return finished
 
 
-def judged(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def judged(finished: Finished) -> dict[str, Any]:
     """The one result of a command that ended well."""
-    assert finished.returncode == 0, finished.stderr
-    return json.loads(finished.stdout)
+    assert finished.code == 0, finished.err
+    return json.loads(finished.out)
 
 
 async def test_a_place_that_cannot_be_written_gives_a_store_that_says_so(tmp_path: Path) -> None:
@@ -118,9 +121,9 @@ def test_on_a_full_disk_kept_verdicts_are_used_and_results_shown(
     assert result["calls"] == 0
     assert result["cached_chunks"] == result["chunks"] > 1
     assert result["store_error"]
-    assert "nothing is kept" in again.stderr
+    assert "nothing is kept" in again.err
     listed = on_a_full_disk(4096, "results", "--store", store_path)
-    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
+    assert (listed.code, len(listed.out.splitlines())) == (0, 1)
 
 
 async def test_a_log_that_was_left_on_a_medium_that_cannot_be_written_is_read(
@@ -138,6 +141,8 @@ async def test_a_log_that_was_left_on_a_medium_that_cannot_be_written_is_read(
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", os.fspath(temporary))
     store = await Store.open_to_read(store_path)
+    [copied] = temporary.iterdir()
+    assert {stat.S_IMODE(file.stat().st_mode) for file in copied.iterdir()} == {0o600}
     assert await store.kept(["k1"]) == {"k1": KEPT}
     await store.aclose()
     assert list(temporary.iterdir()) == []
@@ -175,7 +180,7 @@ def test_verdicts_of_a_killed_process_are_read_on_a_full_disk(
     assert (result["calls"], result["cached_chunks"]) == (0, 4)
     assert result["store_error"]
     listed = on_a_full_disk(4096, "results", "--store", store_path)
-    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
+    assert (listed.code, len(listed.out.splitlines())) == (0, 1)
     assert log.read_bytes() == before
     # With room again everything is there.
     again = longjudge("judge", session, *OPTIONS, "--store", store_path).objects[0]
@@ -190,7 +195,7 @@ def test_a_disk_that_is_full_from_the_start_costs_no_verdict(
     result = judged(finished)
     assert (result["status"], result["judged_chunks"]) == ("complete", 4)
     assert result["store_error"]
-    assert finished.stderr.count("nothing is kept") == 1
+    assert finished.err.count("nothing is kept") == 1
     again = longjudge("judge", session, *OPTIONS, "--store", store_path).objects[0]
     assert (again["status"], again["store_error"]) == ("complete", None)
 
@@ -203,7 +208,7 @@ def test_an_older_store_is_only_read_where_its_copy_has_no_room(
     most = store_path.stat().st_size - 1
     finished = on_a_full_disk(most, "judge", session, *OPTIONS, "--store", store_path)
     assert judged(finished)["store_error"]
-    assert "no copy of it can be made" in finished.stderr
+    assert "no copy of it can be made" in finished.err
     assert store_path.read_bytes()[100:] == before[100:]
     assert [item.name for item in store_path.parent.iterdir()] == ["s.sqlite"]
     again = longjudge("judge", session, *OPTIONS, "--store", store_path)
@@ -217,7 +222,7 @@ def test_a_damaged_store_stays_where_a_new_one_has_no_room(session: Path, store_
     damaged = store_path.read_bytes()
     finished = on_a_full_disk(40_000, "judge", session, *OPTIONS, "--store", store_path)
     assert judged(finished)["judged_chunks"] == 4
-    assert "cannot be put aside" in finished.stderr
+    assert "cannot be put aside" in finished.err
     assert [item.name for item in store_path.parent.iterdir()] == ["s.sqlite"]
     assert store_path.read_bytes() == damaged
 
@@ -267,6 +272,25 @@ async def test_what_a_full_disk_refused_is_kept_once_there_is_room(
     assert [type(update) for update in said] == [StoreFailed, StoreTakes]
     again, _ = await judge(session, store_path)
     assert (again.calls, again.cached_chunks) == (0, 4)
+
+
+async def test_what_was_kept_though_the_store_said_otherwise_is_no_second_answer(
+    session: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, kept = Store.keep, list[object]()
+
+    async def keep_and_fail_once(store: Store, *args: Any, **others: Any) -> None:
+        await keep(store, *args, **others)
+        kept.append(args)
+        if len(kept) == 2:
+            raise StoreWriteError("s.sqlite: the file was removed or replaced")
+
+    monkeypatch.setattr(Store, "keep", keep_and_fail_once)
+    result, _ = await judge(session, store_path)
+    assert (result.store_error, len(kept)) == (None, 5)
+    store = await Store.open_to_read(store_path)
+    assert await times_asked(store) == {}
+    await store.aclose()
 
 
 async def test_what_was_refused_to_the_end_is_counted(

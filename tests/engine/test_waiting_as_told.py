@@ -90,6 +90,21 @@ async def test_a_forced_wait_holds_for_nobody_else(
     assert not any(held)
 
 
+async def test_a_wait_that_the_provider_orders_holds_also_where_failures_are_forced(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    wait = 0.3
+    fault = Fault.parse("badjson@1")
+    async with Watched(session_file, store_file, fault=fault) as watched:
+        ordered = time.monotonic()
+        PAUSES.order(watched.judge.endpoint, wait, "slow down")
+        result = await watched.judgment.run()
+    assert result.gaps == {"unparsable": 1}
+    [pause] = pauses(watched)
+    assert pause.note == "slow down"
+    assert all(each.arrived >= ordered + wait - 0.05 for each in served.requests)
+
+
 async def test_a_chunk_that_waits_for_its_next_try_frees_its_worker(
     served: MessagesServer, session_file: Path, store_file: Path
 ) -> None:
@@ -148,3 +163,22 @@ async def test_a_spend_limit_ends_the_judgment_at_once(
     result = await run(session_file, store_file, concurrency=1)
     assert (result.status, result.calls) == ("failed", 1)
     assert "raise the spend limit" in (result.error or "")
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+async def test_what_no_other_chunk_would_survive_ends_the_judgment_once_asking_again_was_in_vain(
+    served: MessagesServer,
+    session_file: Path,
+    store_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+) -> None:
+    monkeypatch.setattr(retries, "FIRST_WAIT", 0.001)
+    served.script = lambda request, _: api.error(
+        status, "not now", headers={"x-should-retry": "true"}
+    )
+    result = await run(session_file, store_file, concurrency=1)
+    assert result.status == "failed"
+    assert "not now" in (result.error or "")
+    assert max(part.attempts for part in result.parts) == retries.SOON_ATTEMPTS
+    assert set(result.gaps) <= {"provider_error", "skipped"}

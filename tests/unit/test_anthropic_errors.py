@@ -75,8 +75,8 @@ def caught(error: Exception) -> Exception:
         (403, "not yours", END, PROVIDER),
         (404, "model: claude-nope", END, PROVIDER),
         (405, "no", NEVER, PROVIDER),
-        (408, "slow", SOON, PROVIDER),
-        (409, "locked", SOON, PROVIDER),
+        (408, "slow", NEVER, PROVIDER),
+        (409, "locked", NEVER, PROVIDER),
         (413, "too big", NEVER, LARGE),
         (422, "odd", NEVER, PROVIDER),
         (429, "slow down", WHEN_TOLD, LIMITED),
@@ -123,6 +123,7 @@ def test_a_type_or_code_decides_more_closely(status, kind, code, again, reason):
         (529, "false", WHEN_TOLD, LIMITED),
         (400, "true", SOON, PROVIDER),
         (403, "true", SOON, PROVIDER),
+        (409, "true", SOON, PROVIDER),
         (500, "true", SOON, PROVIDER),
         (529, "true", WHEN_TOLD, LIMITED),
         (413, "true", NEVER, LARGE),
@@ -204,6 +205,7 @@ def test_a_cancel_is_no_error_of_a_call():
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after-ms": "0", "retry-after": "9"}, 9.0),
         ({"retry-after": "120"}, 120.0),
         ({"retry-after": "3600"}, 120.0),
         ({"retry-after-ms": "3600000"}, 120.0),
@@ -231,6 +233,17 @@ def test_a_wait_until_a_date_is_counted_from_now():
     wait = retry_after({"retry-after": date})
     assert wait is not None
     assert 60 < wait <= 90
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=-3), timedelta(hours=5)])
+def test_a_date_is_read_by_the_clock_of_the_provider_that_names_it(ahead):
+    now = datetime.now(UTC) + ahead
+    until = now + timedelta(seconds=45)
+    headers = {"date": format_datetime(now, usegmt=True)}
+    headers["retry-after"] = format_datetime(until, usegmt=True)
+    assert retry_after(headers) == 45.0
+    headers["date"] = "some day"
+    assert retry_after(headers) in (None, 120.0)
 
 
 @pytest.mark.parametrize("body", ["<html>\x1b[31mLog in</html>", {"odd": ["\x1b]0;x\x07"]}, [], 5])

@@ -196,6 +196,8 @@ def test_the_table_of_kinds_has_them_all_and_says_which_need_a_value() -> None:
     [
         ("", "no failure is named; the kinds are timeout, slow"),
         ("timeout+", "without a name: no failure is named"),
+        ("+".join(f"drop@{part}" for part in range(1, 22)), "it names more than 20 failures"),
+        ("timeout+" * 1250, "it names more than 20 failures"),
         ("timeot", "fault timeot: no such kind of failure; did you mean `timeout`?"),
         ("Timeout", "did you mean `timeout`?"),
         ("bad-json", "did you mean `badjson`?"),

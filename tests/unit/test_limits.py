@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -67,6 +70,33 @@ async def test_waits_and_retries_count_and_gaps_and_kept_chunks_do_not(tmp_path:
     known = await measured(tmp_path, judgment(1, parts))
     assert known is not None
     assert (known.seconds, known.chunks) == (6, 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [
+        ("abc", 1.0),
+        (b"\xff", 1.0),
+        (0.5, 1.0),
+        (-3, 1.0),
+        (math.inf, 1.0),
+        (3, "soon"),
+        (3, b"\xff"),
+        (3, -5.0),
+        (3, math.inf),
+        (3, 1e200),
+        (2**62, 1e308),
+    ],
+)
+async def test_what_no_judgment_can_have_taken_is_passed_over(
+    tmp_path: Path, asked: object, seconds: object
+) -> None:
+    path = tmp_path / "store.sqlite"
+    await measured(tmp_path, judgment(1, [part(7)]), judgment(2, [part(300)]))
+    with closing(sqlite3.connect(path)) as store, store:
+        row = asked, seconds
+        store.execute("UPDATE judgments SET asked = ?, asked_seconds = ? WHERE id = 'j_2'", row)
+    assert await measured(tmp_path) == Measured(7, 7, 1)
 
 
 async def test_judgments_that_differ_make_the_slow_case_slower(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_no_order_is_longer_than_the_longest() -> None:
 
 def test_what_is_over_is_forgotten() -> None:
     pauses = Pauses()
-    pauses.order(HERE, 0.0, "at once")
+    pauses.order(HERE, 1e-9, "at once")
     assert pauses.current(HERE) is None
     assert not pauses._pauses
     assert not pauses._told
@@ -48,6 +48,7 @@ async def test_a_listener_hears_of_a_wait_that_begins_and_of_one_that_grows_and_
 ):
     pauses, heard = Pauses(), list[Pause]()
     with pauses.heard(HERE, heard.append):
+        pauses.order(HERE, 0.0, "no wait at all")
         pauses.order(THERE, 10, "not here")
         pauses.order(HERE, 10, "begins")
         # Another call of the same moment, which orders hardly more.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -14,6 +15,7 @@ from longjudge.faults import kill_process
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.tour import Tour
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
+from longjudge_tui.driver import PatientDriver
 from longjudge_tui.held.holds_dialog import HoldsDialog
 from longjudge_tui.library.screen import Library
 from longjudge_tui.palette import Palette
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual.binding import BindingType
+    from textual.notifications import Notify
     from textual.screen import Screen
 
     from longjudge_tui.bench.bench import Bench
@@ -39,6 +42,8 @@ LIBRARY, WORKBENCH = "library", "workbench"
 
 LOOKS_PER_SECOND = 10
 
+MOST_MESSAGES = 4
+"""So many pop up at a time at most, since they hide what is below; the oldest go first."""
 
 _NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel"})
 
@@ -87,28 +92,38 @@ class LongjudgeApp(App[None]):
         self.call_after_refresh(self.bench.holding.sweep, unasked=True)
         self.set_interval(1 / LOOKS_PER_SECOND, self._follow_holds)
 
+    def on_notify(self, event: Notify) -> None:
+        """Show no message beside its equal: a key that is held down says the same many times."""
+        new, standing = event.notification, list(self._notifications)
+        if any((each.message, each.severity) == (new.message, new.severity) for each in standing):
+            event.prevent_default()
+            return
+        for each in standing[: max(0, len(standing) - MOST_MESSAGES + 1)]:
+            self._unnotify(each, refresh=False)
+
     def _follow_holds(self) -> None:
         """Have what is held read again where that is due."""
-        # There is none any more while the app ends.
-        screen = self.screen_stack[-1] if self.screen_stack else None
-        workbench = screen is self._workbench and self._workbench.holds_shown
-        self.bench.holding.follow(
-            shown=workbench or isinstance(screen, HoldsDialog),
-            in_flight=self.in_flight,
-            hurry=self.bench.stopping,
+        # Behind a dialog they are in sight too. There is no screen any more while the app ends.
+        shown = any(
+            isinstance(screen, HoldsDialog)
+            or (isinstance(screen, Workbench) and screen.holds_shown)
+            for screen in self.screen_stack
         )
+        self.bench.holding.follow(shown=shown, hurry=self.bench.stopping)
 
-    def crash(self) -> None:
+    def crash(self, spec: str) -> None:
         """Die of a forced failure as `kill -9` would have it, but leave a usable terminal."""
         driver = self._driver
         if driver is not None:
             driver.stop_application_mode()
             driver.close()
         words = (
-            f"longjudge: killed on purpose by the forced failure {self.bench.forcing.spec};"
+            f"longjudge: killed on purpose by the forced failure {spec};"
             " what was judged is kept: open longjudge again, and r goes on where it was"
         )
-        os.write(2, f"{line(words, 300)}\n".encode())
+        if not PatientDriver.stuck:
+            with contextlib.suppress(OSError):
+                os.write(2, f"{line(words, 300)}\n".encode())
         kill_process()
 
     def _use_theme(self) -> None:

@@ -63,7 +63,7 @@ COMMANDS: tuple[Command, ...] = (
         "ask_again",
         ("a",),
         "a",
-        "Ask again about the gap; pressed twice, about a judged chunk",
+        "Ask again about the gap; about a judged chunk, once you agree to its price",
         "Ask again",
     ),
     Command(

@@ -80,8 +80,8 @@ def _json(hold: Hold) -> str:
 def _line(hold: Hold) -> str:
     lives = "alive" if hold.alive else "dead"
     owner = f"{clean_line(hold.owner)} ({lives})"
-    detail = clean_line(redacted_text(hold.detail))
-    return f"{hold.kind} {clean_line(hold.id)}  {hold.state:<9}  {owner}  {_age(hold.age)}  {detail}"
+    what = f"{hold.kind} {clean_line(hold.id)}  {hold.state:<9}"
+    return f"{what}  {owner}  {_age(hold.age)}  {clean_line(redacted_text(hold.detail))}"
 
 
 def _age(seconds: float) -> str:

@@ -240,12 +240,15 @@ class _Run:
         return secrets_in_words(counts)
 
     def _forced(self, preview: Preview) -> str:
-        """In how many parts a failure may be forced; a crash alone is forced in none."""
+        """In how many parts a failure may be forced; in none that is kept, or by a crash alone."""
         fault = self.fault
         if fault is None or all(each.kind is FaultKind.CRASH for each in fault.forced):
             return ""
-        tags = map(chunk_tag, preview.plan.digests())
-        met = sum(fault.meets(number + 1, tag) for number, tag in enumerate(tags))
+        chunks = enumerate(zip(preview.keys, preview.plan.digests(), strict=True), start=1)
+        met = sum(
+            key not in preview.kept and fault.meets(part, chunk_tag(digest))
+            for part, (key, digest) in chunks
+        )
         return f"; failures are forced in {met} of {plural(len(preview.plan), 'part')}"
 
     def _name(self, session: Session) -> str:

@@ -151,7 +151,9 @@ def _gaps(outcome: Outcome) -> list[str]:
 
 def _facts(outcome: Outcome) -> list[str]:
     rubric = outcome.rubric
-    settings = ", ".join(f"{inline(name)} {inline(str(value))}" for name, value in outcome.settings.items())
+    settings = ", ".join(
+        f"{inline(name)} {inline(str(value))}" for name, value in outcome.settings.items()
+    )
     return [
         f"- Judge: {inline(judge_name(outcome))}",
         f"- Rubric: {inline(rubric.get('name', ''))}, version {inline(rubric.get('version', ''))}",

@@ -61,6 +61,7 @@ class _Outcome:
     reason: GapReason = GapReason.PROVIDER_ERROR
     hint: str = ""
     discouraged: bool = False
+    fatal: bool = False
 
 
 def call_errors() -> tuple[type[Exception], ...]:
@@ -241,7 +242,7 @@ def _outcome(status: int, kind: str, code: str, said: str) -> _Outcome:
         return _Outcome(Again.END, hint=f"check --model and {_ADDRESS}")
     if status == 402 or kind == "billing_error":
         return _Outcome(Again.END, hint="check the account's billing")
-    if status in (408, 409) or status >= 500:
+    if status >= 500:
         return _Outcome(Again.SOON)
     return _Outcome(Again.NEVER)
 
@@ -266,7 +267,7 @@ def _as_told(outcome: _Outcome, header: str | None) -> _Outcome:
         and again in (Again.NEVER, Again.END)
         and outcome.reason is GapReason.PROVIDER_ERROR
     ):
-        return replace(outcome, again=Again.SOON)
+        return replace(outcome, again=Again.SOON, fatal=again is Again.END)
     return outcome
 
 
@@ -276,14 +277,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     A wait of nothing, or one that is over, counts as none: asking again at once would only use
     up the attempts.
     """
-    wait = _number(headers.get("retry-after-ms"))
-    if wait is not None:
-        wait /= 1000
-    else:
-        wait = _number(headers.get("retry-after"))
-    if wait is None:
-        wait = _until(headers.get("retry-after"))
-    return min(wait, MAX_WAIT) if wait is not None and wait > 0 else None
+    milliseconds = _number(headers.get("retry-after-ms"))
+    after = headers.get("retry-after")
+    waits = (
+        None if milliseconds is None else milliseconds / 1000,
+        _number(after),
+        _until(after, headers.get("date")),
+    )
+    return next((min(wait, MAX_WAIT) for wait in waits if wait is not None and wait > 0), None)
 
 
 def _number(value: str | None) -> float | None:
@@ -294,10 +295,16 @@ def _number(value: str | None) -> float | None:
     return number if number is not None and number == number else None
 
 
-def _until(value: str | None) -> float | None:
+def _until(value: str | None, sent: str | None) -> float | None:
+    """Seconds until a date by the clock of who names it, which is not always ours."""
+    date, now = _date(value), _date(sent)
+    return None if date is None else date - (time.time() if now is None else now)
+
+
+def _date(value: str | None) -> float | None:
     try:
         date = parsedate_tz(value) if value else None
-        return mktime_tz(date) - time.time() if date else None
+        return mktime_tz(date) if date else None
     except (ValueError, OverflowError, TypeError, IndexError):
         return None
 
@@ -324,6 +331,7 @@ def _make(
         replied=replied,
         free=free,
         discouraged=outcome.discouraged,
+        fatal=outcome.fatal,
     )
 
 

@@ -97,7 +97,9 @@ class AskError(Exception):
     `wait` is what the provider asked to wait, in seconds, None where it said nothing. `replied`
     is False where no reply of any kind arrived. `free` is True where certainly nothing was charged:
     nothing was sent, or the reply is an error. `discouraged` is True where the provider says that
-    asking again will not help, of something that usually passes.
+    asking again will not help, of something that usually passes; `fatal` where it says that it
+    would help, of something that would fail every other chunk too: given up, it ends the judgment.
+    `forced` is True where a fault made it up.
     """
 
     def __init__(
@@ -110,6 +112,8 @@ class AskError(Exception):
         replied: bool = True,
         free: bool = False,
         discouraged: bool = False,
+        fatal: bool = False,
+        forced: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -119,6 +123,8 @@ class AskError(Exception):
         self.replied = replied
         self.free = free
         self.discouraged = discouraged
+        self.fatal = fatal
+        self.forced = forced
 
 
 class Judge(Protocol):

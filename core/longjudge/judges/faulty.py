@@ -139,6 +139,11 @@ def forced_fault(judge: Judge) -> Fault | None:
     return judge.fault if isinstance(judge, FaultyJudge) else None
 
 
+def is_kept_back(judge: Judge, part: int, tag: str) -> bool:
+    """Whether forced failures keep every question about a chunk from being sent."""
+    return isinstance(judge, FaultyJudge) and judge.fault.keeps_back(part, tag)
+
+
 def never_sent(judge: Judge, question: Question) -> bool:
     """Whether a forced failure certainly kept a question from being sent."""
     return isinstance(judge, FaultyJudge) and not judge.was_sent(question)
@@ -172,4 +177,5 @@ def _raise(error: AskError) -> NoReturn:
         wait=error.wait,
         replied=error.replied,
         free=True,
+        forced=True,
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.store.backup import new_private_file, sync
-from longjudge.store.damage import forget_damage
+from longjudge.store.damage import forget_damage, note_damage
 from longjudge.store.names import beside, file_id, index_of, log_of
 from longjudge.store.rescue import open_damaged, rescue
 from longjudge.text import clean_line
@@ -55,12 +55,7 @@ def put_aside(
         with _alone_in(real.parent):
             if file_id(path) != seen:
                 return None
-            try:
-                aside, rescued = _exchange(real, fresh, go_on)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    fresh.unlink()
-                raise
+            aside, rescued = _exchange(real, fresh, go_on)
             forget_damage(path)
     except OSError as error:
         raise CannotPutAsideError(error.strerror or str(error)) from error
@@ -90,25 +85,36 @@ def _words(rescued: Rescued) -> str:
 
 
 def _exchange(path: Path, fresh: Path, go_on: Callable[[], None]) -> tuple[Path, Rescued]:
-    new_private_file(fresh)
     begun = _aside_already(path)
     if begun is not None:
         _move_log(path, begun)
-    # Open to the end: while it is, no other process writes, and its log stays as it is.
-    source = open_damaged(begun or path)
-    try:
-        rescued = rescue(begun or path, source, fresh, go_on)
-        sync(fresh)
-        go_on()
-        aside = begun or _give_second_name(path)
-        _move_log(path, aside)
-        with contextlib.suppress(FileNotFoundError):
-            index_of(path).unlink()
-        fresh.replace(path)
-    finally:
-        if source is not None:
-            source.close()
-    for file in (aside, log_of(aside)):
+    with contextlib.ExitStack() as held:
+        # Open to the end: while they are, no other process writes, and the log stays as it is.
+        source = open_damaged(begun or path, held)
+        new_private_file(fresh)
+        # As long as it is open its number is nobody else's.
+        held.enter_context(fresh.open("rb"))
+        made = file_id(fresh)
+        try:
+            rescued = rescue(begun or path, source, fresh, go_on, held)
+            sync(fresh)
+            go_on()
+            if file_id(fresh) != made:
+                # Where folders cannot be locked, and neither can the file.
+                raise sqlite3.OperationalError("locked: another process puts it aside")
+            # Whoever is killed from here on leaves the note, and the next start looks and goes on.
+            note_damage(path)
+            aside = begun or _give_second_name(path)
+            _move_log(path, aside)
+            fresh.replace(path)
+        except BaseException:
+            if file_id(fresh) == made:
+                with contextlib.suppress(OSError):
+                    fresh.unlink()
+            raise
+    with contextlib.suppress(OSError):
+        index_of(aside).unlink()
+    for file in (aside, log_of(aside), _second_log_of(aside)):
         with contextlib.suppress(OSError):
             file.chmod(0o600)
     sync(path.parent)
@@ -116,13 +122,25 @@ def _exchange(path: Path, fresh: Path, go_on: Callable[[], None]) -> tuple[Path,
 
 
 def _move_log(path: Path, aside: Path) -> None:
-    """Never must the log of one store stand beside another."""
+    """Never must the log of one store stand beside another.
+
+    Its index goes first, with the locks on it: who has the old store open cannot write to it
+    while it is read under its new name. One that stands there has these locks already.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if index_of(aside).exists():
+            index_of(path).unlink()
+        else:
+            index_of(path).replace(index_of(aside))
     log = log_of(path)
     if log.exists() and not log.stat().st_size:
         log.unlink()
     elif log.exists():
-        taken = log_of(aside).exists()
-        log.replace(aside.with_name(f"{aside.name}-wal-2") if taken else log_of(aside))
+        log.replace(_second_log_of(aside) if log_of(aside).exists() else log_of(aside))
+
+
+def _second_log_of(aside: Path) -> Path:
+    return aside.with_name(f"{aside.name}-wal-2")
 
 
 def _give_second_name(path: Path) -> Path:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import stat
 import threading
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -33,7 +34,7 @@ from longjudge.store.migrations import (
     OLD_FOR_READERS,
     SCHEMA_VERSION,
 )
-from longjudge.store.names import MAGIC, log_of
+from longjudge.store.names import LEAST_BYTES, log_of, uri
 from longjudge.store.past import known_real_path
 from longjudge.text import clean_line
 
@@ -53,6 +54,9 @@ MIGRATION_SECONDS = 30.0
 
 TRY_SECONDS = 0.1
 """How long one try may hold the connection's thread, which nothing can interrupt."""
+
+_MAKING = threading.Lock()
+"""Held while a file is made and closed, so that nobody in this process has opened it by then."""
 
 _CONTENT = """
     SELECT user_version, (SELECT count(*) FROM sqlite_master),
@@ -125,24 +129,47 @@ def is_locked(error: sqlite3.OperationalError) -> bool:
 def make_file(path: Path) -> str | None:
     """Create an empty file with mode 0600 where there is none; what went wrong, or None.
 
+    One that stands there is only looked at: who closes a file gives up every lock that its process
+    has on it, and the store may be open here already. Another process then removes its log.
+
     Raises:
         StoreError: a file that is no database: SQLite takes one of a single byte for an empty one,
-            and removes the log of one without any.
+            and removes the log of one without any, or that has no head and a log that is torn.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
-        try:
-            begin = os.read(file, len(MAGIC))
-        finally:
-            os.close(file)
+        with _MAKING, contextlib.suppress(FileExistsError):
+            os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        facts = path.stat()
+        if not os.access(path, os.R_OK | os.W_OK):
+            # It says why not; nobody here can have it open to write.
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
     except OSError as error:
         return f"{clean_line(str(path))}: {error.strerror or error}"
-    if begin and begin != MAGIC:
+    if not stat.S_ISREG(facts.st_mode):
+        return f"{clean_line(str(path))}: no file that could hold anything"
+    if 0 < facts.st_size < LEAST_BYTES:
         raise refusal(path, "file is not a database")
-    if not begin and _bytes(log_of(path)):
-        raise refusal(path, "it is empty, and what was written last still stands beside it")
+    if _bytes(log_of(path)):
+        if not facts.st_size:
+            raise refusal(path, "it is empty, and what was written last still stands beside it")
+        if _has_no_head(path):
+            raise refusal(path, "file is not a database")
     return None
+
+
+def _has_no_head(path: Path) -> bool:
+    """Whether the file itself is no database; its log is not looked at, nor any lock touched.
+
+    One that another process is taking its log into may be shorter than its head says.
+    """
+    reading = f"{uri(path)}?mode=ro&immutable=1"
+    try:
+        with contextlib.closing(sqlite3.connect(reading, uri=True)) as connection:
+            connection.execute("PRAGMA user_version").fetchall()
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_NOTADB
+    return False
 
 
 def _bytes(path: Path) -> int:
@@ -177,6 +204,8 @@ async def connect(
         uri, uri=uri.startswith("file:"), isolation_level=None, timeout=TRY_SECONDS
     )
     try:
+        # A byte that is no text must not keep all other rows from being read.
+        connection.text_factory = _text
         await prepare(connection)
     except BaseException as error:
         await asyncio.shield(connection.close())
@@ -188,6 +217,10 @@ async def connect(
             raise no_store(path, str(error)) from error
         raise
     return connection
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 async def prepare_to_write(

@@ -10,7 +10,7 @@ import codecs
 import contextlib
 import os
 import sqlite3
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from longjudge.errors import StoreError
 from longjudge.paths import default_store_path
@@ -86,22 +86,21 @@ def is_damage(error: BaseException) -> bool:
         return True
     if not isinstance(error, sqlite3.DatabaseError):
         return False
+    # By its code alone: what a row holds may be malformed, and the file in order.
     code = getattr(error, "sqlite_errorcode", None)
-    if isinstance(code, int) and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return True
-    return "malformed" in str(error)
+    return isinstance(code, int) and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def refusal(path: Path, fault: str) -> StoreError:
     """Why a file that is no database in order is not used: a damaged store, or another's file."""
     try:
+        # Opened once: another file may stand there at any moment.
         with path.open("rb") as file:
             begin = file.read(4096)
-        has_log = log_of(path).is_file()
-        newer = _version(begin)
-        if SCHEMA_VERSION < newer <= _MOST_VERSIONS:
-            return newer_store(path, newer)
-        ours = _is_ours(path, begin) if begin or has_log else False
+            newer = _version(begin)
+            if SCHEMA_VERSION < newer <= _MOST_VERSIONS:
+                return newer_store(path, newer)
+            ours = _is_ours(path, file, begin) if begin or log_of(path).is_file() else False
     except OSError as error:
         ours, fault = False, error.strerror or fault
     return DamagedStoreError(path, fault) if ours else no_store(path, fault)
@@ -155,13 +154,18 @@ def _note(path: Path) -> Path:
     return beside(path, ".look")
 
 
-def _is_ours(path: Path, begin: bytes) -> bool:
+def _is_ours(path: Path, file: BinaryIO, begin: bytes) -> bool:
     magic = begin.startswith(MAGIC)
     if begin and not magic and _is_text(begin):
         return False
-    if file_id(path) == file_id(default_store_path()) or _holds(path, _OURS):
+    if file_id(path) == file_id(default_store_path()):
         return True
-    if _holds(path, _ANYBODYS):
+    if not magic and _holds(file, MAGIC):
+        # A whole store further on: an archive.
+        return False
+    if _holds(file, _OURS) or _log_holds(path, _OURS):
+        return True
+    if _holds(file, _ANYBODYS) or _log_holds(path, _ANYBODYS):
         return False
     ending = path.suffix.lower()
     if magic or ending not in _ENDINGS:
@@ -185,15 +189,18 @@ def _is_text(begin: bytes) -> bool:
     return all(byte >= 32 or byte in _TEXT_CONTROLS for byte in begin)
 
 
-def _holds(path: Path, words: bytes) -> bool:
-    """Whether words stand anywhere in a file or in its log."""
-    for file in (path, log_of(path)):
-        if not file.is_file():
-            continue
-        with file.open("rb") as opened:
-            end = b""
-            while block := opened.read(_BLOCK):
-                if words in end + block:
-                    return True
-                end = block[-len(words) :]
+def _holds(file: BinaryIO, words: bytes) -> bool:
+    """Whether words stand anywhere in a file."""
+    file.seek(0)
+    end = b""
+    while block := file.read(_BLOCK):
+        if words in end + block:
+            return True
+        end = block[-len(words) :]
+    return False
+
+
+def _log_holds(path: Path, words: bytes) -> bool:
+    with contextlib.suppress(FileNotFoundError), log_of(path).open("rb") as log:
+        return _holds(log, words)
     return False

@@ -132,5 +132,5 @@ async def _part(store: StoreFile, judgment: str, part: int) -> _Part | None:
     rows = await store.read(_PART, (part - 1, judgment))
     try:
         return msgspec.json.decode(rows[0][0], type=_Part) if rows and rows[0][0] else None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None

@@ -56,6 +56,12 @@ class GroupedWrites:
                 del self._waiting[:MOST_ROWS]
                 await self._write_group(group)
                 written += len(group)
+        except BaseException:
+            # Nobody comes to write what waits behind it.
+            for _, done in self._waiting:
+                done.cancel()
+            self._waiting.clear()
+            raise
         finally:
             self._at_work = False
         return written

@@ -6,6 +6,7 @@ over by whoever wants it, or swept.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -26,14 +27,19 @@ _REGISTER: Final = """
     VALUES (?,?,?,?,?,?,?,?,?)
 """
 _BEAT: Final = "UPDATE owners SET beat = ?, beat_monotonic = ? WHERE id = ?"
+AHEAD_SECONDS = 60.0
+"""How far the clock of another machine may be ahead."""
+
+# What is from even later was not given since then, by whatever clock, unless any moment will do.
+_SINCE: Final = "created >= ? AND (? OR created <= ?)"
 # In one statement, since another process may take them, or answer, between two.
-_TAKE: Final = """
+_TAKE: Final = f"""
     INSERT INTO leases (key, owner, taken, detail)
     SELECT json_extract(wanted.value, '$[0]'), ?, ?, json_extract(wanted.value, '$[1]')
     FROM json_each(?) AS wanted
     WHERE NOT EXISTS (
         SELECT 1 FROM verdicts
-        WHERE key = json_extract(wanted.value, '$[0]') AND created >= ?
+        WHERE key = json_extract(wanted.value, '$[0]') AND {_SINCE}
     )
     ON CONFLICT (key) DO UPDATE SET taken = excluded.taken, detail = excluded.detail
         WHERE leases.owner = excluded.owner
@@ -44,14 +50,23 @@ _RELEASE: Final = """
 """
 _RELEASE_ALL: Final = "DELETE FROM leases WHERE owner = ?"
 _FORGET: Final = "DELETE FROM owners WHERE id = ?"
-# A store is only a file: what cannot have been written here is held by nobody.
+# A store is only a file: what cannot have been written here is held by nobody, and found again by
+# its bytes, be they text or not.
 _HELD: Final = """
-    SELECT leases.key, leases.owner, taken, detail,
-        host, boot, pid, started, beat, beat_monotonic, doing
+    SELECT leases.key, leases.owner, CAST(leases.key AS BLOB), CAST(leases.owner AS BLOB),
+        taken, detail, host, boot, pid, started, beat, beat_monotonic, doing
     FROM leases LEFT JOIN owners ON owners.id = leases.owner
 """
-_OWNERS: Final = "SELECT id, host, boot, pid, started, beat, beat_monotonic FROM owners"
-_TAKE_OVER: Final = "DELETE FROM leases WHERE key = ? AND owner = ?"
+_OWNERS: Final = """
+    SELECT CAST(id AS BLOB), host, boot, pid, started, beat, beat_monotonic FROM owners
+"""
+_TAKE_OVER: Final = """
+    DELETE FROM leases WHERE key IN (CAST(?1 AS TEXT), ?1) AND CAST(owner AS BLOB) = ?2
+"""
+_FORGET_DEAD: Final = """
+    DELETE FROM owners WHERE id IN (CAST(?1 AS TEXT), ?1)
+    AND NOT EXISTS (SELECT 1 FROM leases WHERE owner IN (CAST(?1 AS TEXT), ?1))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +75,7 @@ class Lease:
 
     `holder` is the id that the owner took it under: its judgment's. `taken` is in seconds since
     1970, `detail` says what it is about and `doing` what its owner does, both as they were written.
+    `row` is key and holder byte by byte.
     """
 
     key: str
@@ -69,6 +85,7 @@ class Lease:
     owner: Owner | None
     alive: bool
     doing: str
+    row: tuple[bytes, bytes]
 
 
 async def register(store: StoreFile, holder: str, doing: str) -> None:
@@ -116,7 +133,7 @@ async def take(
     """
     questions = [(key, without_surrogates(detail)) for key, detail in wanted]
     json = msgspec.json.encode(questions).decode()
-    rows = await store.write_returning(_TAKE, (holder, time.time(), json, since))
+    rows = await store.write_returning(_TAKE, (holder, time.time(), json, *_since(since)))
     return {row[0] for row in rows}
 
 
@@ -144,7 +161,7 @@ async def take_over(store: StoreFile, lease: Lease) -> bool:
     Raises:
         StoreWriteError: nothing was written.
     """
-    return await store.write(_TAKE_OVER, (lease.key, lease.holder)) == 1
+    return await store.write(_TAKE_OVER, lease.row) == 1
 
 
 async def leases(store: StoreFile, keys: Sequence[str] | None = None) -> list[Lease]:
@@ -169,8 +186,8 @@ async def answered(store: StoreFile, keys: Sequence[str], since: float) -> set[s
         StoreError: the store cannot be read.
     """
     rows = await store.read(
-        "SELECT key FROM verdicts WHERE created >= ? AND key IN (SELECT value FROM json_each(?))",
-        (since, _json(keys)),
+        f"SELECT key FROM verdicts WHERE {_SINCE} AND key IN (SELECT value FROM json_each(?))",
+        (*_since(since), _json(keys)),
     )
     return {row[0] for row in rows}
 
@@ -185,9 +202,7 @@ async def forget_dead_owners(store: StoreFile) -> None:
     for id, *facts in await store.read(_OWNERS):
         _, alive = found.owner(facts)
         if not alive:
-            await store.write(
-                f"{_FORGET} AND NOT EXISTS (SELECT 1 FROM leases WHERE owner = ?)", (id, id)
-            )
+            await store.write(_FORGET_DEAD, (id,))
 
 
 class _Found:
@@ -214,7 +229,7 @@ class _Found:
 
 
 def _lease(row: Iterable[object], found: _Found) -> Lease:
-    key, holder, taken, detail, *facts, doing = row
+    key, holder, key_bytes, holder_bytes, taken, detail, *facts, doing = row
     owner, alive = found.owner(facts)
     return Lease(
         str(key),
@@ -224,7 +239,16 @@ def _lease(row: Iterable[object], found: _Found) -> Lease:
         owner,
         alive,
         doing if isinstance(doing, str) else "",
+        (_bytes(key_bytes), _bytes(holder_bytes)),
     )
+
+
+def _since(since: float) -> tuple[float, bool, float]:
+    return since, since == -math.inf, time.time() + AHEAD_SECONDS
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else b""
 
 
 def _json(keys: Sequence[str]) -> str:

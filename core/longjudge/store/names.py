@@ -12,6 +12,10 @@ MAGIC = b"SQLite format 3\0"
 """How every database begins that holds anything: https://www.sqlite.org/fileformat.html."""
 
 
+LEAST_BYTES = 512
+"""The smallest page of a database."""
+
+
 def uri(path: Path) -> str:
     """The file's URI; bytes that are no text, `?` and `#` in its name included."""
     return f"file://{quote(os.fsencode(path.absolute()))}"
@@ -42,8 +46,9 @@ def copy_apart(path: Path) -> TemporaryDirectory[str]:
     folder = TemporaryDirectory(prefix="longjudge-", ignore_cleanup_errors=True)
     try:
         copy = Path(folder.name) / path.name
-        shutil.copyfile(path, copy)
-        shutil.copyfile(log_of(path), log_of(copy))
+        for file, its_copy in ((path, copy), (log_of(path), log_of(copy))):
+            its_copy.touch(0o600)
+            shutil.copyfile(file, its_copy)
     except BaseException:
         folder.cleanup()
         raise

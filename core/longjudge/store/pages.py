@@ -8,6 +8,7 @@ https://www.sqlite.org/fileformat.html
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import struct
 from typing import TYPE_CHECKING, BinaryIO
@@ -28,6 +29,9 @@ _LOG_HEAD, _LOG_SALT, _FRAME_HEAD = 32, 16, 24
 _INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _MOST_COLUMNS = 100
 
+_MOST_READ = 8
+"""How often the pages may be read for what overflows, all in all; a row has its pages alone."""
+
 _FAULTS = (IndexError, ValueError, OSError, struct.error)
 
 
@@ -41,13 +45,16 @@ class Pages:
         file.seek(0)
         self.size = _page_bytes(file.read(18))
         self._newest: dict[int, int] = {}
+        self._most_bytes = self._bytes
         if log is not None:
+            self._most_bytes += log.seek(0, os.SEEK_END)
             frame, end = _FRAME_HEAD + self.size, log.seek(0, os.SEEK_END)
             for start in range(_LOG_HEAD, end - frame + 1, frame):
                 number, salt = struct.unpack(">I4x8s", _read(log, start, 16))
                 # Behind its end stands what the log held before it was begun anew.
                 if salt == _read(log, _LOG_SALT, 8):
                     self._newest[number] = start + _FRAME_HEAD
+        self._following = _MOST_READ * self._most_bytes // self.size
 
     def __getitem__(self, number: int) -> bytes:
         """A page, from 1; the first one's head stands before what it is."""
@@ -59,9 +66,29 @@ class Pages:
 
     def __iter__(self) -> Iterator[bytes]:
         """Every page as it is now, those that nothing leads to included; not the unreadable."""
-        for number in sorted({*range(1, self._bytes // self.size + 1), *self._newest}):
+        in_file = self._bytes // self.size
+        beyond = sorted(number for number in self._newest if number > in_file)
+        for number in itertools.chain(range(1, in_file + 1), beyond):
             with contextlib.suppress(*_FAULTS):
                 yield self[number]
+
+    def overflow(self, first: int, size: int) -> bytes:
+        """That many bytes of what overflows from a cell into a chain of pages.
+
+        Raises:
+            ValueError: there are fewer, or pages have been read again and again for such chains.
+        """
+        if size > self._most_bytes:
+            raise ValueError("larger than all of it")
+        found, number = bytearray(), first
+        while len(found) < size:
+            self._following -= 1
+            if self._following < 0:
+                raise ValueError("chains that share their pages")
+            page = self[number]
+            [number] = struct.unpack_from(">I", page)
+            found += page[4 : 4 + size - len(found)]
+        return bytes(found)
 
 
 def records(pages: Pages, go_on: Callable[[], None] = lambda: None) -> Iterator[list[Value]]:
@@ -89,28 +116,23 @@ def _payload(page: bytes, start: int, pages: Pages) -> bytes:
     """A cell's content, with what overflows into other pages."""
     size, start = _varint(page, start)
     most, least = (pages.size - 12) * 64 // 255 - 23, (pages.size - 12) * 32 // 255 - 23
-    if size <= most:
-        payload = page[start : start + size]
-    else:
+    here = size
+    if size > most:
         here = least + (size - least) % (pages.size - 4)
         here = here if here <= most else least
-        payload = bytearray(page[start : start + here])
+    payload = page[start : start + here]
+    if size > here:
         [following] = struct.unpack_from(">I", page, start + here)
-        seen: set[int] = set()
-        while len(payload) < size and following not in seen:
-            seen.add(following)
-            overflow = pages[following]
-            [following] = struct.unpack_from(">I", overflow)
-            payload += overflow[4 : 4 + size - len(payload)]
+        payload += pages.overflow(following, size - here)
     if len(payload) != size:
         raise ValueError("a part of it is missing")
-    return bytes(payload)
+    return payload
 
 
 def _record(payload: bytes) -> list[Value]:
     head, position = _varint(payload, 0)
     kinds: list[int] = []
-    while position < head:
+    while position < head and len(kinds) <= _MOST_COLUMNS:
         kind, position = _varint(payload, position)
         kinds.append(kind)
     if position != head or not 0 < len(kinds) <= _MOST_COLUMNS:

@@ -119,7 +119,7 @@ def from_row(row: sqlite3.Row) -> PastJudgment | None:
             result=msgspec.json.decode(result, type=dict[str, object]),
             digests=msgspec.json.decode(digests, type=tuple[str, ...]),
         )
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return None
 
 

@@ -74,7 +74,7 @@ class _Table:
         fitting = cast("list[Value]", row)
         try:
             return tuple(fitting) if self.usable(fitting) else None
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
 
 
@@ -99,7 +99,11 @@ def _fit(value: Value, kind: str) -> Value | _Unfit:
 
 
 def _is_text(value: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _columns(text: str) -> dict[str, str]:
@@ -116,7 +120,7 @@ def _full_judgment(row: Sequence[Value]) -> Sequence[Value]:
     result, path = row[7], row[1]
     summary = ""
     if isinstance(result, str):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             members = msgspec.json.decode(result, type=dict[str, object])
             members.pop("parts", None)
             summary = msgspec.json.encode(members).decode()
@@ -170,10 +174,10 @@ _EARLIER = _Table(
 )
 
 
-def open_damaged(path: Path) -> sqlite3.Connection | None:
+def open_damaged(path: Path, held: contextlib.ExitStack) -> sqlite3.Connection | None:
     """A connection that keeps other writers away where it can; None where SQLite reads nothing.
 
-    While it is open, and the file has its name, nothing takes the log into the file.
+    Until `held` closes it, and while the file has its name, nothing takes the log into the file.
 
     Raises:
         sqlite3.OperationalError: another process is writing.
@@ -182,6 +186,7 @@ def open_damaged(path: Path) -> sqlite3.Connection | None:
         # SQLite removes the log of an empty file.
         return None
     connection = sqlite3.connect(f"{uri(path)}?mode=rw", uri=True, isolation_level=None, timeout=0)
+    held.callback(connection.close)
     try:
         # What is no text must not end a whole table.
         connection.text_factory = _any_text
@@ -189,7 +194,6 @@ def open_damaged(path: Path) -> sqlite3.Connection | None:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
-            connection.close()
             raise
     return connection
 
@@ -199,9 +203,16 @@ def _any_text(data: bytes) -> str:
 
 
 def rescue(
-    damaged: Path, source: sqlite3.Connection | None, target: Path, go_on: Callable[[], None]
+    damaged: Path,
+    source: sqlite3.Connection | None,
+    target: Path,
+    go_on: Callable[[], None],
+    held: contextlib.ExitStack,
 ) -> Rescued:
     """Fill the new file `target` with what can be read; `go_on` may raise.
+
+    What is opened of the damaged store stays open until `held` is closed: closing any of its files
+    would give up the locks of `source`.
 
     Raises:
         sqlite3.Error: the new store cannot be written.
@@ -224,7 +235,7 @@ def rescue(
             _copy_table(source, new, _EARLIER, go_on, most)
             whole = all(tables)
         if not whole:
-            _copy_pages(damaged, new, go_on)
+            _copy_pages(damaged, new, go_on, held)
         counts = [
             new.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0] for table in _TABLES
         ]
@@ -307,22 +318,26 @@ def _insert(
             new.execute(statement, row)
 
 
-def _copy_pages(damaged: Path, new: sqlite3.Connection, go_on: Callable[[], None]) -> None:
+def _copy_pages(
+    damaged: Path,
+    new: sqlite3.Connection,
+    go_on: Callable[[], None],
+    held: contextlib.ExitStack,
+) -> None:
     by_length: dict[int, list[_Table]] = {}
     for table in _TABLES:
         for length in {len(table.columns), table.old or len(table.columns)}:
             by_length.setdefault(length, []).append(table)
-    with contextlib.ExitStack() as stack:
-        log = log_of(damaged)
-        pages = Pages(
-            stack.enter_context(damaged.open("rb")),
-            stack.enter_context(log.open("rb")) if log.is_file() else None,
-        )
-        for record in records(pages, go_on):
-            for table in by_length.get(len(record), ()):
-                if table.row(record) is not None:
-                    _insert(new, table, [record], go_on)
-                    break
+    log = log_of(damaged)
+    pages = Pages(
+        held.enter_context(damaged.open("rb")),
+        held.enter_context(log.open("rb")) if log.is_file() else None,
+    )
+    for record in records(pages, go_on):
+        for table in by_length.get(len(record), ()):
+            if table.row(record) is not None:
+                _insert(new, table, [record], go_on)
+                break
 
 
 def _log_bytes(path: Path) -> int:

@@ -121,7 +121,7 @@ class Store(StoreFile):
                 # A row that does not read is asked again rather than believed.
                 if not isinstance(raw_reply, str):
                     continue
-                with contextlib.suppress(ValueError):
+                with contextlib.suppress(ValueError, TypeError):
                     found[key] = KeptVerdict(Verdict.from_json(verdict), raw_reply, bool(disagrees))
         return found
 
@@ -148,12 +148,14 @@ class Store(StoreFile):
         provenance: Provenance,
         *,
         replaces_before: float = math.inf,
+        created: float | None = None,
     ) -> None:
         """Commit a verdict; returns after the commit, which a cancelled caller cannot stop.
 
         It ends the lease on its key. A verdict that stands under the key already becomes history;
         one that is not from before `replaces_before` (seconds since 1970) stays, and nothing is
-        written.
+        written. Whoever offers a verdict more than once says when it was `created`: it is the same
+        one then, and no second answer.
 
         Raises:
             StoreWriteError: nothing was written.
@@ -174,7 +176,7 @@ class Store(StoreFile):
                 usage.cache_read_tokens,
                 usage.cache_write_tokens,
                 provenance.cost_usd,
-                time.time(),
+                time.time() if created is None else created,
                 parts.chunk_digest,
                 parts.parameters,
                 parts.prompt,

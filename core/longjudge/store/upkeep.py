@@ -126,7 +126,9 @@ async def stats(store: StoreFile) -> StoreStats:
     )
     by_model: dict[str, int] = {}
     by_rubric: dict[tuple[str, str], int] = {}
-    for model, rubric, version, count in rows:
+    for *names, count in rows:
+        # A store is only a file: what was written here is text.
+        model, rubric, version = map(str, names)
         by_model[model] = by_model.get(model, 0) + count
         by_rubric[rubric, version] = by_rubric.get((rubric, version), 0) + count
     [(judgments, marks, earlier)] = await store.read(
@@ -219,7 +221,8 @@ async def origins(store: StoreFile, chunk_digests: Sequence[str]) -> dict[str, l
         )
         for digest, created, *values in rows:
             parts = dict(zip(_COLUMNS, values, strict=True))
-            found.setdefault(digest, []).append(Origin(parts, created))
+            moment = created if isinstance(created, float) else 0.0
+            found.setdefault(digest, []).append(Origin(parts, moment))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from longjudge.faults import kill_process
@@ -17,11 +18,11 @@ SPEC_CELLS = 24
 
 
 class Forcing:
-    """`fault` is what the next judgment has; `kill` is what a forced crash does."""
+    """`fault` is what the next judgment has; `kill` is what a forced crash of a spec does."""
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
-        self.kill: Callable[[], None] = kill_process
+        self.kill: Callable[[str], None] = lambda _: kill_process()
 
     @property
     def spec(self) -> str:
@@ -35,7 +36,10 @@ class Forcing:
 
     def for_a_run(self) -> Fault | None:
         """The fault for one run: a crash counts anew, and ends this app."""
-        return None if self.fault is None else replace(self.fault, kill=self.kill)
+        if self.fault is None:
+            return None
+        # Another one may be picked while the run goes on.
+        return replace(self.fault, kill=partial(self.kill, self.fault.spec))
 
 
 def forced_label(spec: str) -> str:

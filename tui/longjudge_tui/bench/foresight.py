@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from longjudge.fitting import fitting_size
 from longjudge.states import GapReason
@@ -42,7 +43,7 @@ class Foresight:
     _stock: Stock
 
     def __init__(self) -> None:
-        self._fit: tuple[Run, Fit | None] | None = None
+        self._fit: tuple[ref[Run], Fit | None] | None = None
 
     @property
     def applies(self) -> bool:
@@ -88,6 +89,7 @@ class Foresight:
         run = self.run
         if run is None or run.result is None:
             return None
-        if self._fit is None or self._fit[0] is not run:
-            self._fit = run, Fit.of(run)
+        if self._fit is None or self._fit[0]() is not run:
+            # A run holds its session's plan, and is not kept alive here.
+            self._fit = ref(run), Fit.of(run)
         return self._fit[1]

@@ -1,6 +1,6 @@
 """What is held outside the process, as the screens show it: read in the background, and released.
 
-The screens paint what was read last. Nothing is read where nobody looks and nothing is in flight.
+The screens paint what was read last. Nothing is read where nobody looks.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Holding:
         self._notice = notice
         self._chores = Chores()
         self._reading = self._sweeping = False
-        self._in_flight = self._shown = self._once_more = False
+        self._shown = False
         self._due = 0.0
 
     @property
@@ -91,21 +91,21 @@ class Holding:
         kinds = Counter(row.hold.kind.value for row in self.rows if row.gone is None)
         return ", ".join(_count(count, kind) for kind, count in sorted(kinds.items()))
 
-    def follow(self, *, shown: bool, in_flight: bool, hurry: bool = False) -> None:
-        """Read again where that is due: while the list is `shown` or something is `in_flight`.
+    def follow(self, *, shown: bool, hurry: bool = False) -> None:
+        """Read again where that is due: while the list is `shown`, oftener in a `hurry`.
 
-        And once when what was in flight has ended. `hurry` while much of it is given back.
+        What was seen last is old when somebody looks again, and so is forgotten.
         """
         now = time.monotonic()
-        self._forget(now)
-        if self._in_flight and not in_flight:
-            self._once_more, self._due = True, now
-        if shown and not self._shown:
-            self._due = now
-        self._in_flight, self._shown = in_flight, shown
-        if not (shown or in_flight or self._once_more) or self._reading or now < self._due:
+        if shown != self._shown:
+            self._shown, self._due = shown, now
+            self.rows, self.reading_done = [], False
+        if not shown:
             return
-        self._once_more, self._reading = False, True
+        self._forget(now)
+        if self._reading or now < self._due:
+            return
+        self._reading = True
         self._due = now + (SOON_SECONDS if hurry or self._sweeping else READ_SECONDS)
         self._chores.start(self._read())
 
@@ -137,9 +137,10 @@ class Holding:
             self.error = clean_line(str(error), 500)
         else:
             self.error = ""
-            self._take_in(found)
+            if self._shown:
+                self._take_in(found)
         finally:
-            self._reading, self.reading_done = False, True
+            self._reading, self.reading_done = False, self._shown
 
     async def _sweep(self, *, unasked: bool) -> None:
         try:
@@ -148,7 +149,8 @@ class Holding:
             if not unasked:
                 self._notice(f"not released: {clean_line(str(error), 500)}")
         else:
-            self._release(released)
+            if self._shown:
+                self._release(released)
             if released:
                 kinds = Counter(hold.kind.value for hold in released)
                 count = ", ".join(_count(each, kind) for kind, each in sorted(kinds.items()))

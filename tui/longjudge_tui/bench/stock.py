@@ -60,6 +60,7 @@ class Stock:
         self._reads = 0
         self._task: asyncio.Task[None] | None = None
         self._learning: asyncio.Task[None] | None = None
+        self._learn_more = False
 
     @property
     def preview(self) -> Preview | None:
@@ -98,6 +99,7 @@ class Stock:
     def learn_again(self) -> None:
         """Take in, in the background, what answers took until now, and how often each came."""
         self.durations.read_again()
+        self._learn_more = True
         if self._learning is None or self._learning.done():
             self._learning = asyncio.create_task(self._read_answers())
 
@@ -124,11 +126,14 @@ class Stock:
         return [task for task in tasks if task is not None]
 
     async def _read_answers(self) -> None:
-        # They only stand beside what is shown: a store that does not give them says so elsewhere.
-        with contextlib.suppress(StoreError):
-            self.factors = await token_factors(self._store)
-            self._times = await times_asked(self._store)
-        self._reads += 1
+        while self._learn_more:
+            # What ends while this is read is read once more.
+            self._learn_more = False
+            # A store that does not give what only stands beside something says so elsewhere.
+            with contextlib.suppress(StoreError):
+                self.factors = await token_factors(self._store)
+                self._times = await times_asked(self._store)
+            self._reads += 1
 
     async def _read_keys(self) -> None:
         before = frozenset(self.keys)

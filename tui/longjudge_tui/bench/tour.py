@@ -39,7 +39,7 @@ class Tour:
 
     def dismiss(self) -> None:
         """Something else was done."""
-        self.step = None
+        self.step = self._run = None
 
     def follow(self, bench: Bench, *, looking: bool) -> str:
         """Go on by what was done; `looking` where a finding is shown.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.records import Records
 
-CONFIRM_SECONDS = 10.0
-"""How long a judged chunk that was asked for once waits for the same key."""
-
 LIVE_TOTALS = 2_000
 """Up to this many chunks the price is summed up anew during a run; that of others is scaled."""
 
@@ -54,11 +50,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Armed:
-    """A question that costs money and was asked for once: the same key again sends it."""
+class Anew:
+    """A judged chunk that may be asked about once more; `question` is what to agree to first.
 
+    No second press of the same key is an agreement: a key that is held down repeats itself.
+    """
+
+    position: int
     key: str
-    until: float
+    question: str
 
 
 class Trials(Foresight):
@@ -83,7 +83,6 @@ class Trials(Foresight):
         self._run_task: asyncio.Task[None] | None = None
         self._next: Wanted | None = None
         self._judging = False
-        self._armed: _Armed | None = None
 
     @property
     def loading(self) -> Loading | None:
@@ -159,8 +158,8 @@ class Trials(Foresight):
         settings = replace(self.settings, time_limit=limit)
         self._begin(Wanted(settings, short=time_limit is not None))
 
-    def ask_again(self, position: int) -> None:
-        """Ask about one chunk again: a gap at once, a judged one when it is asked for twice."""
+    def ask_again(self, position: int) -> Anew | None:
+        """Ask about one chunk again: a gap at once, a judged one once that is agreed to."""
         run, part, outlook = self.run, position + 1, self.outlook
         if self.loading is not None or outlook is None or position >= len(outlook.plan):
             self.notices.append("the session is still being read")
@@ -178,26 +177,32 @@ class Trials(Foresight):
                 f"part {part} is judged; it can be asked anew when the judgment has ended"
             )
         else:
-            self._ask_anew(position, outlook)
+            return self._anew(position, outlook)
+        return None
 
     def _is_judged(self, position: int) -> bool:
         record = self.records.record(position) if self.records is not None else None
         return (record is not None and record.kept is not None) or self.is_kept(position)
 
-    def _ask_anew(self, position: int, outlook: Outlook) -> None:
-        """A verdict is paid for already: another one is asked for when the key comes again."""
-        armed, self._armed = self._armed, None
-        key, now = outlook.keys[position], time.monotonic()
-        if armed is not None and armed.key == key and now < armed.until:
-            self._begin(Wanted(self.settings, frozenset({position}), self.records, fresh=True))
-            return
-        self._armed = _Armed(key, now + CONFIRM_SECONDS)
+    def _anew(self, position: int, outlook: Outlook) -> Anew:
+        """What to agree to before another verdict is paid for."""
         cost = outlook.estimator.cost(outlook.tokens(position))
         price, _ = price_range(cost, cost, cost)
-        self.notices.append(
-            f"part {position + 1} is judged: {command('ask_again').shown} again asks it anew"
-            f" ({price}); the newest answer counts, the others stay as history"
+        question = (
+            f"part {position + 1} is judged already: ask it anew?\n"
+            f"{price} · model {clean_line(self.judge.model, 60)}\n"
+            "The newest answer counts, the others stay as history."
         )
+        return Anew(position, outlook.keys[position], question)
+
+    def ask_anew(self, anew: Anew) -> None:
+        """Ask about a judged chunk once more, where it is still the one that was agreed to."""
+        position, outlook = anew.position, self.outlook
+        keys = outlook.keys if outlook is not None else ()
+        if self.running or position >= len(keys) or keys[position] != anew.key:
+            self.notices.append(f"part {position + 1} is another one by now; nothing is asked")
+            return
+        self._begin(Wanted(self.settings, frozenset({position}), self.records, fresh=True))
 
     def _begin(self, wanted: Wanted) -> None:
         if why_not := self.refusal():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longjudge.faults import FaultKind
+from longjudge.faults import FaultKind, Parts
 from longjudge.prompt import chunk_tag
 from longjudge_tui.bench.live import banner
 from longjudge_tui.commands import command
@@ -12,11 +12,12 @@ from longjudge_tui.lab.screen import FailureLab, Scene
 from longjudge_tui.wording import line, plural
 
 if TYPE_CHECKING:
+    from longjudge.chunks import ChunkPlan
     from longjudge.faults import Fault
     from longjudge_tui.bench.bench import Bench
 
-MOST_COUNTED = 5_000
-"""Up to this many chunks it is counted which ones a fault meets: it is said with every key."""
+MOST_LOOKS = 5_000
+"""Up to so many looks at a chunk it is counted which ones a fault meets: it is said with a key."""
 
 
 def failure_lab(bench: Bench, position: int | None = None) -> FailureLab:
@@ -33,7 +34,7 @@ def failure_lab(bench: Bench, position: int | None = None) -> FailureLab:
         here=here,
         banner=banner(bench),
         note=_note(bench) if position is not None else "",
-        reach=lambda fault: _reach(bench, fault) if position is not None else "",
+        reach=_Reach(bench).words if position is not None else lambda _: "",
     )
     return FailureLab(scene, accept)
 
@@ -55,21 +56,34 @@ def _note(bench: Bench) -> str:
     return ""
 
 
-def _reach(bench: Bench, fault: Fault) -> str:
-    """How many chunks may be met, and how many of those a run would ask about."""
-    outlook = bench.outlook
-    somewhere = any(each.where is not None for each in fault.forced)
-    if outlook is None or not somewhere or len(outlook.plan) > MOST_COUNTED:
-        return ""
-    everywhere = [each for each in fault.forced if each.kind is not FaultKind.CRASH]
-    met = [
-        position
-        for position in range(len(outlook.plan))
-        if any(
-            each.meets(position + 1, chunk_tag(outlook.plan.digest(position)))
-            for each in everywhere
-        )
-    ]
-    asked = sum(not bench.is_kept(position) for position in met)
-    chunks = plural(len(outlook.plan), "chunk")
-    return f"meets {len(met):,} of {chunks}, {asked:,} of them to ask"
+class _Reach:
+    """How many chunks a fault may meet, and how many of those a run would ask about."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._plan: ChunkPlan | None = None
+        self._tags: list[str] = []
+
+    def words(self, fault: Fault) -> str:
+        """The counts; empty where they go without saying, or would take long."""
+        outlook = self._bench.outlook
+        met_by = [each for each in fault.forced if each.kind is not FaultKind.CRASH]
+        somewhere = any(each.where is not None for each in met_by)
+        if outlook is None or not somewhere:
+            return ""
+        looks = sum(len(each.where.runs) if isinstance(each.where, Parts) else 1 for each in met_by)
+        if looks * len(outlook.plan) > MOST_LOOKS:
+            return ""
+        met = [
+            position
+            for position, tag in enumerate(self._tags_of(outlook.plan))
+            if any(each.meets(position + 1, tag) for each in met_by)
+        ]
+        asked = sum(not self._bench.is_kept(position) for position in met)
+        chunks = plural(len(outlook.plan), "chunk")
+        return f"meets {len(met):,} of {chunks}, {asked:,} of them to ask"
+
+    def _tags_of(self, plan: ChunkPlan) -> list[str]:
+        if plan is not self._plan:
+            self._plan, self._tags = plan, [chunk_tag(digest) for digest in plan.digests()]
+        return self._tags

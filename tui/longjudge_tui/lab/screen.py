@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.cells import cell_len
@@ -112,14 +113,18 @@ class OptionLine(FittedLine):
         self._key = key
         self.option_name = name
 
-    def show_options(self, options: tuple[wishes.Option, ...], chosen: int) -> None:
-        """Show all, the chosen one between marks; where there is little room, that one alone."""
+    def show_options(self, options: tuple[wishes.Option, ...], chosen: int | None) -> None:
+        """Show all, the chosen one between marks; where there is little room, that one alone.
+
+        None is chosen where the spec was typed.
+        """
         label = f"{self._key}  {self.option_name:<10}"
         marked = [
             f"‹{each.words}›" if place == chosen else f" {each.words} "
             for place, each in enumerate(options)
         ]
-        self.show(f"{label}{' '.join(marked)}", f"{label}{marked[chosen]}")
+        alone = " as typed" if chosen is None else marked[chosen]
+        self.show(f"{label}{' '.join(marked)}", f"{label}{alone}")
 
     def on_click(self) -> None:
         """Pick the next."""
@@ -127,6 +132,8 @@ class OptionLine(FittedLine):
 
 
 WHERE, OFTEN, VALUE = "where", "how often", "value"
+_IN_SPEC: Final[tuple[str, ...]] = (VALUE, OFTEN, WHERE)
+"""In the order in which a spec has them."""
 
 
 class FailureLab(ModalScreen[bool]):
@@ -145,9 +152,10 @@ class FailureLab(ModalScreen[bool]):
         super().__init__()
         self._scene = scene
         self._accept = accept
-        self._chosen = {WHERE: 0, OFTEN: 0, VALUE: 0}
+        self._chosen: dict[str, int] = dict.fromkeys(_IN_SPEC, 0)
         self._fault: Fault | None = None
         self._refused = ""
+        self._read = ""
         self._said: list[str] = []
 
     def compose(self) -> ComposeResult:
@@ -178,11 +186,14 @@ class FailureLab(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         """Make the list as high as there is room, and say what stands."""
-        self._show_options()
+        self._choose(self._scene.standing)
         self._read_spec()
         keys = "enter uses it from the next run on · esc closes"
         banner = self._scene.banner
-        self.query_one("#lab-keys", FittedLine).show(f"{keys} · {banner}", f"{keys}", banner)
+        short = "enter uses it · esc closes"
+        # Who judges, and whether anything is kept, comes before keys that are the same everywhere.
+        forms = f"{keys} · {banner}", f"{short} · {banner}", banner
+        self.query_one("#lab-keys", FittedLine).show(*forms)
 
     def on_resize(self) -> None:
         """Make the list as high as there is room now."""
@@ -210,30 +221,43 @@ class FailureLab(ModalScreen[bool]):
             case _:
                 return wishes.values(self._kind)
 
-    def _picked(self, name: str) -> wishes.Option:
-        options = self._options(name)
-        return options[min(self._chosen[name], len(options) - 1)]
+    def _choose(self, spec: str) -> None:
+        """Pick what makes a spec, where something does."""
+        for places in product(*(range(len(self._options(each))) for each in _IN_SPEC)):
+            chosen = dict(zip(_IN_SPEC, places, strict=True))
+            if self._spec_of(chosen) == spec:
+                self._chosen = chosen
+                return
 
-    def _show_options(self) -> None:
+    def _spec_of(self, chosen: dict[str, int]) -> str:
+        kind = self._kind
+        if kind == wishes.NONE:
+            return ""
+        return "".join([kind, *(self._picked(each, chosen).spec for each in _IN_SPEC)])
+
+    def _picked(self, name: str, chosen: dict[str, int]) -> wishes.Option:
+        options = self._options(name)
+        return options[min(chosen[name], len(options) - 1)]
+
+    def _show_options(self, *, typed: bool) -> None:
         for each in self.query(OptionLine):
             options = self._options(each.option_name)
-            each.show_options(options, min(self._chosen[each.option_name], len(options) - 1))
+            chosen = min(self._chosen[each.option_name], len(options) - 1)
+            each.show_options(options, None if typed else chosen)
 
     def _build(self) -> None:
         """Put what is picked into the field."""
-        kind = self._kind
-        spec = ""
-        if kind != wishes.NONE:
-            spec = "".join([kind, *(self._picked(each).spec for each in (VALUE, OFTEN, WHERE))])
+        spec = self._spec_of(self._chosen)
         field = self.query_one("#spec", SpecField)
         field.value = spec
         field.cursor_position = len(spec)
-        self._show_options()
         self._read_spec()
 
     def _read_spec(self) -> None:
         """Say what the spec in the field does, or what is wrong with it."""
-        typed = self.query_one("#spec", SpecField).value.strip()
+        self._read = self.query_one("#spec", SpecField).value
+        typed = self._read.strip()
+        self._show_options(typed=typed != self._spec_of(self._chosen))
         self._fault, self._refused = None, ""
         words = [f"{wishes.NONE_HELP}: no failure is forced"]
         if typed:
@@ -271,7 +295,9 @@ class FailureLab(ModalScreen[bool]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Something else stands in the field."""
         event.stop()
-        self._read_spec()
+        # What was typed in one burst comes letter by letter, and only all of it counts.
+        if event.value == event.input.value != self._read:
+            self._read_spec()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """What was typed is meant."""

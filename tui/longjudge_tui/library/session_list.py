@@ -238,8 +238,7 @@ class LibraryList(LineList):
         if last is not None and price is not None:
             # What came of it goes before what the rest would cost, where both have no room.
             both = f"{came[-1]} · {price.to_ask} to ask"
-            if cell_len(both) <= columns:
-                return [(both, last_look(last), columns)]
+            return [(widest((both, *came), columns), last_look(last), columns)]
         return [(estimate, "active", columns)]
 
     def columns_line(self, width: int) -> str:

@@ -79,7 +79,7 @@ class QuitDialog(ModalScreen[bool]):
 class ConfirmDialog(ModalScreen[bool]):
     """Asks before something is paid for; what is asked is safe text.
 
-    `beside` is what more there is to know, and may come in later.
+    `beside` is what more there is to know, and may come in later; `title` is safe as well.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -87,18 +87,27 @@ class ConfirmDialog(ModalScreen[bool]):
         ("escape,n", "decline", "No"),
     ]
 
-    def __init__(self, question: str, beside: Callable[[], str], banner: str) -> None:
+    def __init__(
+        self,
+        question: str,
+        beside: Callable[[], str],
+        banner: str,
+        *,
+        title: str = "Judge at this price?",
+    ) -> None:
         super().__init__()
+        self._title = title
         self._question = question
         self._beside = beside
+        self._said = beside()
         self._banner = banner
 
     def compose(self) -> ComposeResult:
         """The question and the two answers."""
         with Vertical(classes="dialog"):
-            yield Static(Content("Judge at this price?"), classes="title")
+            yield Static(Content(self._title), classes="title")
             yield Static(Content(self._question))
-            yield Static(Content(self._beside()), id="beside")
+            yield Static(Content(self._said), id="beside")
             yield Static(Content("[ yes   enter or y ]"), id="yes", classes="button")
             yield Static(Content("[ no   esc or n ]"), id="no", classes="button")
             yield Static(Content(self._banner), classes="banner")
@@ -108,7 +117,9 @@ class ConfirmDialog(ModalScreen[bool]):
         self.set_interval(1 / CHECKS_PER_SECOND, self._look)
 
     def _look(self) -> None:
-        self.query_one("#beside", Static).update(Content(self._beside()))
+        if (said := self._beside()) != self._said:
+            self._said = said
+            self.query_one("#beside", Static).update(Content(said))
 
     def on_click(self, event: events.Click) -> None:
         """Answer with the mouse."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
 SHORT_BUTTONS = {CANCEL: "[stop]", ASK_AGAIN: "[ask]"}
 WIDE = 52
+STATE_CELLS = 11
 _CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
 _LOOKS = {
     ChunkState.CLEAN: "clean",
@@ -204,11 +205,13 @@ class ChunkList(LineList):
         wide = width >= WIDE
         chunk = outlook.plan[row]
         drawn = bar(outlook.plan.fill(row), 10 if wide else 5)
+        # In little room the reason of a gap comes before columns that are in line.
+        least = 0 if facts.button == ASK_AGAIN and not wide else STATE_CELLS
         cells: Cells = [
             (f"{chunk.part:>{digits}} ", "dim"),
             (drawn, "bar"),
             (f" {tokens(outlook.tokens(row)):>6} ", "plain"),
-            (fit(facts.state, max(11, len(facts.state) + 1)), facts.look),
+            (fit(facts.state, max(least, len(facts.state) + 1)), facts.look),
         ]
         used = sum(len(text) for text, _ in cells)
         room = width - used

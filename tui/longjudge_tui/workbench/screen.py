@@ -157,6 +157,8 @@ class Workbench(TuningActions, ChunkInSight):
 
     def _show_progress(self) -> None:
         run, records = self.bench.run, self.bench.records
+        if run is None:
+            self._followed = None
         if records is None:
             return
         dirty = records.take_dirty()

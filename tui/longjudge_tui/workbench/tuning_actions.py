@@ -15,6 +15,7 @@ from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.bench.live import banner
 from longjudge_tui.commands import command
 from longjudge_tui.lab.opening import failure_lab
+from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.choices import (
     ChoiceDialog,
@@ -239,9 +240,23 @@ class TuningActions(Screen[None]):
 
     def action_ask_again(self) -> None:
         """Ask again about the chunk under the cursor."""
-        self.bench.ask_again(self.chunks.cursor)
+        self.leave_field()
+        self._ask_again(self.chunks.cursor)
         self.chunks.stay()
         self.tick()
+
+    def _ask_again(self, position: int) -> None:
+        """Ask again; about a judged chunk once that is agreed to."""
+        bench, anew = self.bench, self.bench.ask_again(position)
+        if anew is None:
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                bench.ask_anew(anew)
+
+        dialog = ConfirmDialog(anew.question, lambda: "", banner(bench), title="Ask anew?")
+        self._host.push_screen(dialog, answered)
 
     @on(ChunkList.CancelPart)
     def cancel_clicked(self, event: ChunkList.CancelPart) -> None:
@@ -253,6 +268,6 @@ class TuningActions(Screen[None]):
     @on(ChunkList.AskAgain)
     def ask_again_clicked(self, event: ChunkList.AskAgain) -> None:
         """A row's `ask again` was clicked."""
-        self.bench.ask_again(event.position)
+        self._ask_again(event.position)
         self.chunks.following = False
         self.tick()

@@ -1,0 +1,251 @@
+"""Leases one by one: none is left behind, lost to another chunk, or given back too early."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import server as api
+from commands_for_tests import longjudge
+from judgments_for_tests import Watched, check_sums
+from longjudge import judgment as judgment_module
+from longjudge import leases as leases_module
+from longjudge.errors import StoreError
+from longjudge.flights import Flights
+from longjudge.leases import LOOK_KEYS, Lease, Leases
+from longjudge.store import Store, StoreWriteError
+from longjudge.store import leases as stored_leases
+from sessions_for_tests import events, write_events, write_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from server import MessagesServer
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Let the judgments that are made next know nothing of those before but by the store."""
+    return lambda: monkeypatch.setattr(judgment_module, "FLIGHTS", Flights())
+
+
+def rows(store: Path, sql: str) -> list[Any]:
+    with closing(sqlite3.connect(store)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+async def until_rows(store: Path, sql: str, count: int) -> None:
+    """Wait until a query has so many rows."""
+    async with asyncio.timeout(20):
+        while len(rows(store, sql)) != count:
+            await asyncio.sleep(0.005)
+
+
+async def test_a_chunk_waits_on_where_one_equal_to_it_is_cancelled(
+    served: MessagesServer, tmp_path: Path, store_file: Path, apart: Callable[[], None]
+) -> None:
+    served.script = lambda request, _: api.held(request)
+    path = write_events(tmp_path / "s.jsonl", events(1) * 2)
+    async with Watched(path, store_file) as other:
+        running = other.begin()
+        await served.until(lambda: len(served.requests) == 1)
+        apart()
+        async with Watched(path, store_file) as watched:
+            mine = watched.begin()
+            await watched.until(1, "waiting")
+            assert watched.judgment.cancel_part(2)
+            served.release()
+            async with asyncio.timeout(20):
+                result = await mine
+        await running
+    check_sums(result)
+    assert (result.gaps, result.calls) == ({"cancelled": 1}, 0)
+
+
+async def test_a_lease_that_comes_when_its_chunk_is_cancelled_is_given_back_at_once(
+    served: MessagesServer, tmp_path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served.script = lambda request, _: api.held(request)
+    path = write_session(tmp_path / "s.jsonl", 2)
+    take, release = stored_leases.take, stored_leases.release
+    given_back, came = asyncio.Event(), asyncio.Event()
+
+    async def cancel_and_take(
+        store: Store, holder: str, wanted: Sequence[tuple[str, str]], since: float
+    ) -> set[str]:
+        if not came.is_set() and any(detail.startswith("part 1 of") for _, detail in wanted):
+            watched.judgment.cancel_part(1)
+            # The lease is given back before it is there.
+            await given_back.wait()
+            came.set()
+        return await take(store, holder, wanted, since)
+
+    async def note_release(store: Store, holder: str, keys: Sequence[str]) -> int:
+        try:
+            return await release(store, holder, keys)
+        finally:
+            given_back.set()
+
+    monkeypatch.setattr(stored_leases, "take", cancel_and_take)
+    monkeypatch.setattr(stored_leases, "release", note_release)
+    async with Watched(path, store_file) as watched:
+        running = watched.begin()
+        await served.until(lambda: len(served.requests) == 1)
+        await until_rows(store_file, "SELECT key FROM leases", 1)
+        served.release()
+        result = await running
+    assert (result.gaps, result.holds_left) == ({"cancelled": 1}, 0)
+
+
+async def test_what_the_store_refused_is_offered_again_before_its_lease_is_given_back(
+    served: MessagesServer,
+    tmp_path: Path,
+    store_file: Path,
+    apart: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served.script = lambda request, _: api.held(request)
+    path = write_session(tmp_path / "s.jsonl", 1)
+    async with Watched(path, store_file) as other:
+        keep, tries = other.store.keep, list[str]()
+
+        async def locked_once(key: str, *arguments: Any, **options: Any) -> None:
+            tries.append(key)
+            if len(tries) == 1:
+                raise StoreWriteError("locked")
+            await keep(key, *arguments, **options)
+
+        monkeypatch.setattr(other.store, "keep", locked_once)
+        running = other.begin()
+        await served.until(lambda: len(served.requests) == 1)
+        apart()
+        async with Watched(path, store_file) as watched:
+            mine = watched.begin()
+            await watched.until(1, "waiting")
+            served.release()
+            result, others = await mine, await running
+    assert (others.calls, others.store_error) == (1, None)
+    assert (result.status, result.calls) == ("complete", 0)
+
+
+async def test_where_nobody_can_tell_what_others_do_the_question_is_asked(
+    served: MessagesServer, tmp_path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 2)
+
+    async def unreadable(*_: object) -> set[str]:
+        raise StoreError("the store cannot be read")
+
+    async def nothing(*_: object) -> set[str]:
+        return set()
+
+    monkeypatch.setattr(stored_leases, "take", nothing)
+    monkeypatch.setattr(stored_leases, "answered", unreadable)
+    async with Watched(path, store_file) as watched:
+        result = await watched.judgment.run()
+    assert (result.status, result.calls) == ("complete", 2)
+
+
+async def test_a_caller_that_is_cancelled_while_it_registers_leaves_no_owner(
+    served: MessagesServer, tmp_path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    register = stored_leases.register
+
+    async def cancel_and_register(*arguments: Any) -> None:
+        running.cancel()
+        await register(*arguments)
+
+    monkeypatch.setattr(stored_leases, "register", cancel_and_register)
+    async with Watched(path, store_file) as watched:
+        running = watched.begin()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert rows(store_file, "SELECT id FROM owners") == []
+    assert served.requests == []
+
+
+HOSTILE = {
+    "blob": "INSERT INTO leases VALUES (?, x'ff00', 1.0, x'ff')",
+    "no text": "INSERT INTO leases VALUES (?, CAST(x'ff1b5b' AS TEXT), 'now', 'x')",
+    "nul": "INSERT INTO leases VALUES (?, 'x' || char(0) || 'y', 9e999, '')",
+    "number": "INSERT INTO leases VALUES (?, 7, -1, 7)",
+}
+
+
+@pytest.mark.parametrize("forged", HOSTILE)
+def test_a_forged_lease_holds_nothing_up_and_can_be_swept(
+    served: MessagesServer, tmp_path: Path, store_file: Path, forged: str
+) -> None:
+    path = write_session(tmp_path / "s.jsonl", 1)
+    longjudge("judge", path, "--store", store_file)
+    with closing(sqlite3.connect(store_file)) as connection, connection:
+        [(key,)] = connection.execute("SELECT key FROM verdicts").fetchall()
+        connection.execute("DELETE FROM verdicts")
+        connection.execute(HOSTILE[forged], (key,))
+    asyncio.run(asyncio.wait_for(judge_again(path, store_file), 10))
+    with closing(sqlite3.connect(store_file)) as connection, connection:
+        connection.execute(HOSTILE[forged], (b"\xff\x00",))
+        connection.execute(
+            "INSERT INTO owners VALUES (CAST(x'ff' AS TEXT), x'ff', 1, 'x', '', 1, 1, 1, '')"
+        )
+    swept = longjudge("holds", "--sweep", "--store", store_file)
+    assert "1 hold released" in swept.err
+    assert not set(swept.out) & {"\x1b", "\x00"}
+    assert rows(store_file, "SELECT owner FROM leases UNION ALL SELECT id FROM owners") == []
+
+
+async def judge_again(path: Path, store_file: Path) -> None:
+    async with Watched(path, store_file) as watched:
+        result = await watched.judgment.run()
+    assert (result.status, result.calls) == ("complete", 1)
+
+
+async def test_where_thousands_wait_none_is_forgotten_and_no_look_takes_long(
+    store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 2 * LOOK_KEYS + 1
+    keys = [f"{number:064}" for number in range(count)]
+    looked: list[int] = []
+    look, over = stored_leases.leases, list[int]()
+
+    async def noted(store: Store, keys: Sequence[str]) -> list[stored_leases.Lease]:
+        looked.append(len(keys))
+        return await look(store, keys)
+
+    async def nothing() -> bool:
+        return True
+
+    store = await Store.open(store_file)
+    await stored_leases.register(store, "other", "judging")
+    await stored_leases.take(store, "other", [(key, "part") for key in keys], float("-inf"))
+    monkeypatch.setattr(leases_module.leases, "leases", noted)
+    mine = Leases(
+        store,
+        keys,
+        holder="mine",
+        doing="judging",
+        detail=str,
+        over=lambda position, kept: over.append(position),
+        offer=nothing,
+    )
+    async with mine.at_work():
+        assert await mine.take(0) is Lease.ELSEWHERE
+        for position in range(count):
+            mine.wait(position)
+        async with asyncio.timeout(20):
+            while sum(looked) < 2 * count:
+                await asyncio.sleep(0.005)
+            assert over == []
+            await stored_leases.release_all(store, "other")
+            while len(over) < count:
+                await asyncio.sleep(0.005)
+    await mine.aclose()
+    await store.aclose()
+    assert sorted(over) == list(range(count))
+    assert max(looked) <= LOOK_KEYS
