@@ -59,8 +59,7 @@ class Asking:
     `holder` is the judgment's id, under which leases are taken.
     `upper_price(position, max_tokens)` is the most that a question may cost, for the budget;
     `answered(position, usage)` is told what each answer used. With `fresh` only answers to
-    questions that are on their way, or still to come, count. With `redact` no secret is in a
-    question.
+    questions that are on their way, or still to come, count; with `redact` they hold no secret.
     """
 
     def __init__(

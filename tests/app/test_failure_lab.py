@@ -42,6 +42,7 @@ async def test_a_picked_failure_is_forced_until_it_is_turned_off(open_desk, writ
         await desk.until(ended(desk))
         await desk.until(lambda: "FORCED FAILURES badjson" in desk.title("status"))
         assert gaps(desk) == {GapReason.UNPARSABLE}
+        assert "unparsable" in desk.rows("chunks")[0]
         assert desk.bench.run.result.fault == "badjson"
         assert not await desk.bench.store.all_keys()
         await desk.press("F", "home", "enter")
@@ -132,6 +133,8 @@ async def test_the_library_forces_the_same_failure(open_desk, write_session):
         await desk.press("x")
         # What the rest would cost, which is known as well, has no room beside it.
         await desk.until(lambda: "forced: cancelled" in desk.row("a.jsonl"))
+        await desk.press("F")
+        await desk.sees("enter uses it · esc closes · offline rules · FORCED FAILURES timeout")
 
 
 async def test_a_crash_ends_the_app_after_so_many_verdicts_of_each_run(open_desk, write_session):

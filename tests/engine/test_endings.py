@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COUNT = 6
-SOON = 5.0
+SOON = 20.0
 INT, TERM, HUP = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 JUDGED, STUCK = 2, "slow=60@3-6"
 PATIENCE = 30.0

@@ -131,7 +131,12 @@ def test_a_two_second_limit_gives_timed_out_exit_3_and_sums_that_add_up(
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.thorough),
+    ],
 )
 def test_a_signal_closes_the_calls_in_flight_prints_the_result_and_ends(
     session_file: Path, tmp_path: Path, number: signal.Signals, code: int

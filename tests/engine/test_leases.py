@@ -16,6 +16,7 @@ from longjudge import judgment as judgment_module
 from longjudge import leases as leases_module
 from longjudge.errors import StoreError
 from longjudge.flights import Flights
+from longjudge.judges.offline import OfflineJudge
 from longjudge.leases import LOOK_KEYS, Lease, Leases
 from longjudge.store import Store, StoreWriteError
 from longjudge.store import leases as stored_leases
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from longjudge.judges.base import Answer, Question
     from server import MessagesServer
 
 
@@ -37,13 +39,6 @@ def apart(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def rows(store: Path, sql: str) -> list[Any]:
     with closing(sqlite3.connect(store)) as connection:
         return connection.execute(sql).fetchall()
-
-
-async def until_rows(store: Path, sql: str, count: int) -> None:
-    """Wait until a query has so many rows."""
-    async with asyncio.timeout(20):
-        while len(rows(store, sql)) != count:
-            await asyncio.sleep(0.005)
 
 
 async def test_a_chunk_waits_on_where_one_equal_to_it_is_cancelled(
@@ -96,21 +91,35 @@ async def test_a_lease_that_comes_when_its_chunk_is_cancelled_is_given_back_at_o
     async with Watched(path, store_file) as watched:
         running = watched.begin()
         await served.until(lambda: len(served.requests) == 1)
-        await until_rows(store_file, "SELECT key FROM leases", 1)
+        await served.until(lambda: len(rows(store_file, "SELECT key FROM leases")) == 1)
         served.release()
         result = await running
     assert (result.gaps, result.holds_left) == ({"cancelled": 1}, 0)
 
 
+class Gated(OfflineJudge):
+    """The offline rules, which answer about a part once they may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+        self.gates = {1: asyncio.Event(), 2: asyncio.Event()}
+
+    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
+        self.asked.append(question.part)
+        await self.gates[question.part].wait()
+        return await super().ask(question, max_tokens=max_tokens)
+
+
 async def test_what_the_store_refused_is_offered_again_before_its_lease_is_given_back(
-    served: MessagesServer,
     tmp_path: Path,
     store_file: Path,
     apart: Callable[[], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    served.script = lambda request, _: api.held(request)
-    path = write_session(tmp_path / "s.jsonl", 1)
+    judge = Gated()
+    monkeypatch.setattr("judgments_for_tests.make_judge", lambda model: judge)
+    path = write_session(tmp_path / "s.jsonl", 2)
     async with Watched(path, store_file) as other:
         keep, tries = other.store.keep, list[str]()
 
@@ -122,14 +131,19 @@ async def test_what_the_store_refused_is_offered_again_before_its_lease_is_given
 
         monkeypatch.setattr(other.store, "keep", locked_once)
         running = other.begin()
-        await served.until(lambda: len(served.requests) == 1)
+        await other.until(2, "running")
         apart()
         async with Watched(path, store_file) as watched:
             mine = watched.begin()
             await watched.until(1, "waiting")
-            served.release()
+            judge.gates[1].set()
+            async with asyncio.timeout(20):
+                await watched.until(1, "clean")
+            # Its other question is still on its way: nothing but the lease has come to its end.
+            judge.gates[2].set()
             result, others = await mine, await running
-    assert (others.calls, others.store_error) == (1, None)
+    assert judge.asked == [1, 2]
+    assert (others.status, others.store_error) == ("complete", None)
     assert (result.status, result.calls) == ("complete", 0)
 
 
@@ -213,10 +227,18 @@ async def test_where_thousands_wait_none_is_forgotten_and_no_look_takes_long(
     keys = [f"{number:064}" for number in range(count)]
     looked: list[int] = []
     look, over = stored_leases.leases, list[int]()
+    all_looked_at, all_over = asyncio.Event(), asyncio.Event()
 
     async def noted(store: Store, keys: Sequence[str]) -> list[stored_leases.Lease]:
         looked.append(len(keys))
+        if sum(looked) > 2 * count:
+            all_looked_at.set()
         return await look(store, keys)
+
+    def is_over(position: int, _kept: object) -> None:
+        over.append(position)
+        if len(over) == count:
+            all_over.set()
 
     async def nothing() -> bool:
         return True
@@ -231,7 +253,7 @@ async def test_where_thousands_wait_none_is_forgotten_and_no_look_takes_long(
         holder="mine",
         doing="judging",
         detail=str,
-        over=lambda position, kept: over.append(position),
+        over=is_over,
         offer=nothing,
     )
     async with mine.at_work():
@@ -239,12 +261,10 @@ async def test_where_thousands_wait_none_is_forgotten_and_no_look_takes_long(
         for position in range(count):
             mine.wait(position)
         async with asyncio.timeout(20):
-            while sum(looked) < 2 * count:
-                await asyncio.sleep(0.005)
+            await all_looked_at.wait()
             assert over == []
             await stored_leases.release_all(store, "other")
-            while len(over) < count:
-                await asyncio.sleep(0.005)
+            await all_over.wait()
     await mine.aclose()
     await store.aclose()
     assert sorted(over) == list(range(count))

@@ -249,12 +249,12 @@ async def test_who_has_the_old_store_open_cannot_write_while_what_was_begun_is_f
     damage.note_damage(path)
     spoil(path, root_page(begun, "leases") if moved else root_page(path, "leases"))
     said: list[str] = []
-    sync = aside.sync
+    sync, its_words = aside.sync, writer.stdout
 
     def write_meanwhile(file: Path) -> None:
         if not said and file.is_file():
             print(file=writer.stdin, flush=True)
-            said.append(writer.stdout.readline())
+            said.append(its_words.readline())
         sync(file)
 
     monkeypatch.setattr(aside, "sync", write_meanwhile)

@@ -9,11 +9,12 @@ import signal
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from commands_for_tests import Finished, longjudge
+from commands_for_tests import longjudge
 from longjudge.api import open_session
 from longjudge.cli.present import result_text
 from longjudge.judges.offline import OfflineJudge
@@ -22,13 +23,11 @@ from longjudge.losses import how_much
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.store import KeptVerdict, Store, StoreWriteError
+from longjudge.store.names import copy_apart
 from longjudge.store.times_asked import times_asked
 from longjudge.updates import StoreFailed, StoreTakes
 from sessions_for_tests import CHUNK_CHARS, write_session
 from stores_for_tests import BY, KEPT, VERDICT, full_store, old_store, spoil
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="no limits on the size of files there"
@@ -50,27 +49,26 @@ def store_path(tmp_path: Path) -> Path:
     return folder / "s.sqlite"
 
 
-def on_a_full_disk(most: int, *arguments: object) -> Finished:
-    """The command where this process can make no file longer than `most` bytes."""
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with pytest.MonkeyPatch.context() as patch:
+def on_a_full_disk(most: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command in a process that can make no file longer than `most` bytes."""
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
+    main = "import sys; from longjudge.cli import main; sys.exit(main())"
+    finished = subprocess.run(
         # Half of a compiled module, which others would import, must not be left behind.
-        patch.setattr("sys.dont_write_bytecode", True)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
-        try:
-            finished = longjudge(*arguments)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert "Traceback" not in finished.err
+        [sys.executable, "-B", "-c", limit + main, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in finished.stderr
     return finished
 
 
-def judged(finished: Finished) -> dict[str, Any]:
+def judged(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     """The one result of a command that ended well."""
-    assert finished.code == 0, finished.err
-    return json.loads(finished.out)
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)
 
 
 async def test_a_place_that_cannot_be_written_gives_a_store_that_says_so(tmp_path: Path) -> None:
@@ -121,9 +119,9 @@ def test_on_a_full_disk_kept_verdicts_are_used_and_results_shown(
     assert result["calls"] == 0
     assert result["cached_chunks"] == result["chunks"] > 1
     assert result["store_error"]
-    assert "nothing is kept" in again.err
+    assert "nothing is kept" in again.stderr
     listed = on_a_full_disk(4096, "results", "--store", store_path)
-    assert (listed.code, len(listed.out.splitlines())) == (0, 1)
+    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
 
 
 async def test_a_log_that_was_left_on_a_medium_that_cannot_be_written_is_read(
@@ -141,8 +139,6 @@ async def test_a_log_that_was_left_on_a_medium_that_cannot_be_written_is_read(
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", os.fspath(temporary))
     store = await Store.open_to_read(store_path)
-    [copied] = temporary.iterdir()
-    assert {stat.S_IMODE(file.stat().st_mode) for file in copied.iterdir()} == {0o600}
     assert await store.kept(["k1"]) == {"k1": KEPT}
     await store.aclose()
     assert list(temporary.iterdir()) == []
@@ -151,6 +147,17 @@ async def test_a_log_that_was_left_on_a_medium_that_cannot_be_written_is_read(
         "s.sqlite-shm",
         "s.sqlite-wal",
     }
+
+
+def test_a_copy_that_is_read_instead_is_for_its_owner_only(store_path: Path) -> None:
+    for file in (store_path, store_path.with_name("s.sqlite-wal")):
+        file.write_bytes(b"words")
+        file.chmod(0o644)
+    with copy_apart(store_path) as folder:
+        copies = {file.name: file for file in Path(folder).iterdir()}
+        assert copies.keys() == {"s.sqlite", "s.sqlite-wal"}
+        for copy in copies.values():
+            assert (copy.read_bytes(), stat.S_IMODE(copy.stat().st_mode)) == (b"words", 0o600)
 
 
 def test_verdicts_of_a_killed_process_are_read_on_a_full_disk(
@@ -180,7 +187,7 @@ def test_verdicts_of_a_killed_process_are_read_on_a_full_disk(
     assert (result["calls"], result["cached_chunks"]) == (0, 4)
     assert result["store_error"]
     listed = on_a_full_disk(4096, "results", "--store", store_path)
-    assert (listed.code, len(listed.out.splitlines())) == (0, 1)
+    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
     assert log.read_bytes() == before
     # With room again everything is there.
     again = longjudge("judge", session, *OPTIONS, "--store", store_path).objects[0]
@@ -195,7 +202,7 @@ def test_a_disk_that_is_full_from_the_start_costs_no_verdict(
     result = judged(finished)
     assert (result["status"], result["judged_chunks"]) == ("complete", 4)
     assert result["store_error"]
-    assert finished.err.count("nothing is kept") == 1
+    assert finished.stderr.count("nothing is kept") == 1
     again = longjudge("judge", session, *OPTIONS, "--store", store_path).objects[0]
     assert (again["status"], again["store_error"]) == ("complete", None)
 
@@ -208,7 +215,7 @@ def test_an_older_store_is_only_read_where_its_copy_has_no_room(
     most = store_path.stat().st_size - 1
     finished = on_a_full_disk(most, "judge", session, *OPTIONS, "--store", store_path)
     assert judged(finished)["store_error"]
-    assert "no copy of it can be made" in finished.err
+    assert "no copy of it can be made" in finished.stderr
     assert store_path.read_bytes()[100:] == before[100:]
     assert [item.name for item in store_path.parent.iterdir()] == ["s.sqlite"]
     again = longjudge("judge", session, *OPTIONS, "--store", store_path)
@@ -222,7 +229,7 @@ def test_a_damaged_store_stays_where_a_new_one_has_no_room(session: Path, store_
     damaged = store_path.read_bytes()
     finished = on_a_full_disk(40_000, "judge", session, *OPTIONS, "--store", store_path)
     assert judged(finished)["judged_chunks"] == 4
-    assert "cannot be put aside" in finished.err
+    assert "cannot be put aside" in finished.stderr
     assert [item.name for item in store_path.parent.iterdir()] == ["s.sqlite"]
     assert store_path.read_bytes() == damaged
 

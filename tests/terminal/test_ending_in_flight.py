@@ -16,7 +16,7 @@ import pytest
 from sessions_for_tests import CHUNK_CHARS, write_session
 
 COUNT, JUDGED = 6, 2
-SOON = 6.0
+SOON = 20.0
 THOROUGH = pytest.mark.thorough
 TERM, HUP, INT = signal.SIGTERM, signal.SIGHUP, signal.SIGINT
 

@@ -97,11 +97,16 @@ async def test_a_fault_of_the_program_leaves_nobody_waiting() -> None:
     adding = table.add(1)
 
     async def broken(rows: Sequence[Sequence[object]]) -> None:
+        await turns()
         raise RuntimeError("broken")
 
     table.grouped = GroupedWrites(broken, table.tasks.append)
     adding += table.add(2)
-    done = await asyncio.gather(*adding, return_exceptions=True)
-    assert isinstance(done[1], asyncio.CancelledError)
+    await turns()
+    # Those that wait behind it too.
+    adding += table.add(3, 4)
+    async with asyncio.timeout(20):
+        done = await asyncio.gather(*adding, return_exceptions=True)
+    assert [type(each) for each in done[1:]] == [asyncio.CancelledError] * 3
     [failed] = [task for task in table.tasks if task.done() and task.exception() is not None]
     assert str(failed.exception()) == "broken"

@@ -48,6 +48,23 @@ def test_without_a_terminal_a_wait_is_one_line(capsys: pytest.CaptureFixture[str
     ]
 
 
+def test_without_a_terminal_waits_that_follow_each_other_are_rarely_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(progresses, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    progress = Progress(12)
+    for _ in range(60):
+        progress(Paused(1.5, "429"))
+        progress(Paused(1.8, "429"))
+        clock.now += 2
+    progress(Paused(60, "529"))
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == said[1] == "waiting 2 s: 429"
+    assert said[-1] == "waiting 60 s: 529"
+    assert 10 <= len(said) <= 13
+
+
 def test_a_part_that_fails_by_itself_is_said_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(12)
     progress(retrying(GapReason.PROVIDER_ERROR, 4.2))

@@ -12,7 +12,7 @@ from longjudge.cli.preview import plural
 from longjudge.errors import StoreError
 from longjudge.holds import list_holds, sweep_holds
 from longjudge.redaction import redacted_fields, redacted_text
-from longjudge.store import Store
+from longjudge.store import Store, StoreWriteError
 from longjudge.streams import tell
 from longjudge.text import clean_line
 
@@ -50,14 +50,22 @@ async def _sweep(store_path: Path) -> Sequence[Hold]:
         return []
     store = await Store.open(store_path)
     try:
+        for notice in store.notices:
+            tell(f"longjudge: {notice}")
         if store.write_error is not None:
-            raise StoreError(
-                f"{clean_line(str(store_path))}: nothing can be released, the store cannot be"
-                f" written ({store.write_error}); make it writable, and sweep again"
-            )
+            raise _unreleased(store_path, store.write_error)
         return await sweep_holds(store)
+    except StoreWriteError as error:
+        raise _unreleased(store_path, str(error)) from error
     finally:
         await store.aclose()
+
+
+def _unreleased(store_path: Path, fault: str) -> StoreError:
+    return StoreError(
+        f"{clean_line(str(store_path))}: nothing can be released, the store cannot be written"
+        f" ({fault}); make it writable, and sweep again"
+    )
 
 
 async def sweep_at_start(store: Store) -> None:

@@ -38,6 +38,7 @@ class Progress:
         self._started = time.monotonic()
         self._last = self._started
         self._paused_until = 0.0
+        self._told_until = float("-inf")
         self._why_paused = ""
 
     def __call__(self, update: Update) -> None:
@@ -98,7 +99,9 @@ class Progress:
         if self._live:
             self._last = 0.0
             self._draw()
-        elif update.wait >= 1:
+        elif update.wait >= 1 and self._paused_until - self._told_until >= LINE_SECONDS:
+            # One that follows soon, or is a little longer, says nothing new.
+            self._told_until = self._paused_until
             self._line(f"waiting {ceil(update.wait)} s: {update.note}")
 
     def _gap(self, update: ChunkUpdate) -> None:

@@ -92,16 +92,16 @@ def _exchange(path: Path, fresh: Path, go_on: Callable[[], None]) -> tuple[Path,
         # Open to the end: while they are, no other process writes, and the log stays as it is.
         source = open_damaged(begun or path, held)
         new_private_file(fresh)
-        # As long as it is open its number is nobody else's.
-        held.enter_context(fresh.open("rb"))
         made = file_id(fresh)
         try:
-            rescued = rescue(begun or path, source, fresh, go_on, held)
-            sync(fresh)
-            go_on()
-            if file_id(fresh) != made:
-                # Where folders cannot be locked, and neither can the file.
-                raise sqlite3.OperationalError("locked: another process puts it aside")
+            # As long as it is open its number is nobody else's; closed before it is a store.
+            with fresh.open("rb"):
+                rescued = rescue(begun or path, source, fresh, go_on, held)
+                sync(fresh)
+                go_on()
+                if file_id(fresh) != made:
+                    # Where folders cannot be locked, and neither can the file.
+                    raise sqlite3.OperationalError("locked: another process puts it aside")
             # Whoever is killed from here on leaves the note, and the next start looks and goes on.
             note_damage(path)
             aside = begun or _give_second_name(path)

@@ -16,7 +16,7 @@ import msgspec
 
 from longjudge.settings import MAX_TIME_LIMIT
 from longjudge.store.connect import TRY_SECONDS
-from longjudge.store.names import uri
+from longjudge.store.names import log_of, uri
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _is_open_elsewhere(path: Path) -> bool:
 def file_bytes(path: Path) -> int:
     """Bytes of the file and of its log."""
     total = 0
-    for file in (path, path.with_name(path.name + "-wal")):
+    for file in (path, log_of(path)):
         with contextlib.suppress(OSError):
             total += file.stat().st_size
     return total

@@ -62,6 +62,7 @@ async def test_library_asks_before_it_spends(open_desk, looks_as_before, folder,
         await desk.sees("Judge at this price?")
         await desk.until(lambda: not desk.shelf.pricing.waiting)
         await desk.until(lambda: "estimated together" not in desk.title("library-sum"))
+        await desk.sees("no secrets found")
         assert await looks_as_before(desk)
 
 
