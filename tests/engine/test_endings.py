@@ -151,7 +151,7 @@ def check_over(store: Path) -> None:
 @pytest.mark.parametrize(
     ("numbers", "code"),
     [
-        ((INT, INT), 130),
+        pytest.param((INT, INT), 130, marks=pytest.mark.thorough),
         ((TERM, HUP, INT), 143),
         pytest.param((HUP, TERM), 129, marks=pytest.mark.thorough),
     ],

@@ -89,7 +89,7 @@ def _line(hold: Hold) -> str:
     lives = "alive" if hold.alive else "dead"
     owner = f"{clean_line(hold.owner)} ({lives})"
     what = f"{hold.kind} {clean_line(hold.id)}  {hold.state:<9}"
-    return f"{what}  {owner}  {_age(hold.age)}  {clean_line(redacted_text(hold.detail))}"
+    return f"{what}  {owner}  {_age(hold.age)}  {clean_line(redacted_text(hold.detail), 300)}"
 
 
 def _age(seconds: float) -> str:
