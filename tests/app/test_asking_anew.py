@@ -174,10 +174,11 @@ async def test_the_chunks_to_ask_say_which_part_of_their_key_is_new(
         await desk.until(lambda: "○ to ask   new rubric" in desk.rows("chunks")[0])
         chunks = len(desk.bench.outlook.plan)
         await desk.until(lambda: "to ask: new rubric" in desk.title("live"))
-        assert f" {chunks} to ask · $0.00 · new rubric" in desk.title("chunks-title")
+        summary = f" {chunks} to ask · $0.00 · new rubric"
+        await desk.until(lambda: summary in desk.title("chunks-title"))
         desk.bench.tuning.use_rubric(load_rubric("chunks"))
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
-        assert "new rubric" not in desk.text
+        await desk.until(lambda: "new rubric" not in desk.text)
 
 
 async def test_a_wait_that_the_provider_orders_counts_down(open_desk, write_session):
@@ -197,7 +198,7 @@ async def test_a_wait_that_the_provider_orders_counts_down(open_desk, write_sess
         await desk.until(counts_down)
         await desk.press("x")
         await desk.until(ended(desk))
-        assert "all wait" not in desk.title("status")
+        await desk.until(lambda: "all wait" not in desk.title("status"))
 
 
 async def test_a_size_that_fits_is_offered_where_parts_were_too_large(open_desk, write_session):

@@ -58,7 +58,7 @@ async def test_a_run_shows_what_it_holds_and_a_cancel_shows_it_go(open_desk, wri
         await desk.sees("HOLDS none")
         await desk.press("H")
         await desk.sees("FINDINGS")
-        assert "HOLDS" not in desk.text
+        await desk.until(lambda: "HOLDS" not in desk.text)
 
 
 async def test_what_the_dead_left_is_released_at_start_and_said_once(

@@ -67,7 +67,7 @@ async def test_it_ends_where_something_else_is_done(open_desk, write_session, ke
         desk.judge.gate.set()
         if desk.bench.running:
             await desk.until(lambda: desk.bench.run.result is not None)
-            assert "/3 ·" not in desk.text
+            await desk.until(lambda: "/3 ·" not in desk.text)
 
 
 async def test_only_a_store_without_any_judgment_is_greeted(open_desk, write_session, tmp_path):

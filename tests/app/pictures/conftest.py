@@ -24,8 +24,9 @@ def _rules_once(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    """What is held is cut off at once, and prices during a run are exact with every frame."""
+    """What is held is cut off at once, waits are as ordered, prices exact with every frame."""
     monkeypatch.setattr("longjudge.asking.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("longjudge.retries.ORDERED_JITTER", 1.0)
     monkeypatch.setattr("longjudge_tui.workbench.screen.TOTALS_EVERY", 1)
 
 

@@ -63,6 +63,7 @@ async def test_library_asks_before_it_spends(open_desk, looks_as_before, folder,
         await desk.until(lambda: not desk.shelf.pricing.waiting)
         await desk.until(lambda: "estimated together" not in desk.title("library-sum"))
         await desk.sees("no secrets found")
+        await desk.sees("sorted by file size")
         assert await looks_as_before(desk)
 
 
