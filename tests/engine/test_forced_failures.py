@@ -380,7 +380,7 @@ async def kept(path: Path) -> dict[str, KeptVerdict]:
 
 @pytest.mark.parametrize(
     "seed",
-    [*range(8), *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(8, 150))],
+    [*range(4), *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(4, 150))],
 )
 async def test_whatever_is_forced_only_what_the_judge_gave_is_kept(
     seed: int, tmp_path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch

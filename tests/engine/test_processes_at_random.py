@@ -117,7 +117,7 @@ def left(store: Path, what: str) -> list[str]:
 def some_more(count: int) -> Iterator[Any]:
     """Seeds, few of which always run."""
     for seed in range(count):
-        yield pytest.param(seed, marks=[pytest.mark.thorough] if seed >= 8 else [])
+        yield pytest.param(seed, marks=[pytest.mark.thorough] if seed >= 5 else [])
 
 
 @pytest.mark.parametrize("seed", some_more(150))
