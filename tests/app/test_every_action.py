@@ -348,7 +348,7 @@ def thoroughly(wanted, *values):
     ("name", "key"),
     # From the third key of a command on it is the same binding again; the README names them all.
     [
-        thoroughly(place > 0, each.id, key)
+        thoroughly(place > 1, each.id, key)
         for each in COMMANDS
         for place, key in enumerate(each.keys)
     ],

@@ -42,9 +42,9 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 def test_killed_in_the_middle_nothing_is_lost_or_asked_again_or_stays_held(
     at: Stage, kind: str, phases: list[str]
 ) -> None:
-    story = play(at, kind, 1, phases)
-    # On a busy machine some come to their end before they are reached.
-    assert story.kills >= 1
+    # On a busy machine some come to their end before they are reached, and it is told anew.
+    stories = (play(at, kind, seed, phases) for seed in range(1, 8))
+    assert any(story.kills >= len(phases) - 1 for story in stories)
 
 
 @pytest.mark.parametrize("verdicts", [1, 2, CHUNKS])

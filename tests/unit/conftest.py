@@ -9,7 +9,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     import pytest
 
-settings.register_profile("quick", max_examples=25)
+settings.register_profile("quick", max_examples=40)
 
 
 def pytest_collection_modifyitems(config: pytest.Config) -> None:
