@@ -42,7 +42,8 @@ class Document:
 
     `wrapper` is the name that the array stands under, empty where the array is the document, and
     None where the elements are objects, one behind the other, and nothing is around them.
-    `entries` holds the span of each entry around the array, its name included.
+    `entries` holds the span of each entry around the array, its name included. A `whole` document
+    is one element.
     """
 
     starts: array[int] = field(default_factory=lambda: array("Q"))
@@ -51,6 +52,23 @@ class Document:
     entries: dict[str, tuple[int, int]] = field(default_factory=dict[str, "tuple[int, int]"])
     wrapper: str | None = ""
     fault: str | None = None
+    whole: bool = False
+
+    def select(self, lists: Sequence[str], size: int) -> Document:
+        """The document as the elements of some of its lists; without one it is one element.
+
+        A plain array, and objects one behind the other, are their elements for everyone.
+        """
+        if not self.wrapper or self.wrapper in lists:
+            return self
+        return replace(
+            self, starts=array("Q", [0]), ends=array("Q", [size]), wrapper=None, whole=True
+        )
+
+    @property
+    def runs(self) -> list[tuple[str, int]]:
+        """How many elements, in order, stand in which list; a plain array has no name."""
+        return [(self.wrapper or "", len(self.starts))]
 
     def with_entries(self, before: Sequence[str], after: Sequence[str]) -> Document:
         """The document with entries beside its messages for further elements around them."""

@@ -121,3 +121,23 @@ def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, l
         lines = read_range(descriptor, start, end).split(b"\n")
         yield line, lines[: stop - line]
         line, start = stop, end
+
+
+def read_span_blocks(
+    descriptor: int, starts: array[int], ends: array[int]
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield (number of the first span, bytes of the spans), block by block.
+
+    Spans may stand in any order; what stands between them is left out.
+    """
+    first, count = 0, len(starts)
+    while first < count:
+        begin = starts[first]
+        limit = begin + BLOCK_BYTES
+        stop = first + 1
+        while stop < count and ends[stop - 1] <= starts[stop] and ends[stop] <= limit:
+            stop += 1
+        data = read_range(descriptor, begin, ends[stop - 1])
+        spans = zip(starts[first:stop], ends[first:stop], strict=True)
+        yield first, [data[start - begin : end - begin] for start, end in spans]
+        first = stop

@@ -19,39 +19,44 @@ from longjudge.errors import (
 )
 from longjudge.sessions.companions import Companions
 from longjudge.sessions.documents import Document, read_document
+from longjudge.sessions.formats import RETOLD
+from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import DistinctNames, Gathering
+from longjudge.sessions.given import FileRecords
+from longjudge.sessions.head import document_shape, first_spans, read_head, refuse_text
 from longjudge.sessions.lines import (
-    BLOCK_BYTES,
     index_lines,
-    open_regular,
     read_line_blocks,
     read_range,
+    read_span_blocks,
     unfinished_line,
 )
 from longjudge.sessions.model import Session, short_title
 from longjudge.sessions.notes import Notes
 from longjudge.sessions.recognise import (
-    HEAD_RECORDS,
+    is_surely,
     recognise,
+    recognise_enveloped,
+    recognise_other,
     refuse_by_first_bytes,
 )
-from longjudge.sessions.records import NOT_JSON, parse_line, wrap_array
+from longjudge.sessions.retelling import Retelling, RetoldSource, Spool
 from longjudge.sessions.sources import FilePart, FileSource
+from longjudge.sessions.unpack import FIRST_BYTES, open_plain
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from longjudge.sessions.formats.base import Reading, SessionFormat
     from longjudge.sessions.gather import SessionRows
+    from longjudge.sessions.model import Source
 
     ProgressListener = Callable[[int, int], bool]
     Blocks = Iterable[tuple[int, Sequence[bytes]]]
 
-_FIRST_BYTES = 4096
-_HEAD_BYTES = 4 << 20
 _PROGRESS_SECONDS = 0.05
 
 
@@ -140,28 +145,60 @@ class _FileLoad:
         self._path = path
         self._read_before = read_before
         self._name = name
-        self._descriptor, self._size = open_regular(path)
         self._descriptors = descriptors
-        descriptors.append(self._descriptor)
         self._on_progress = on_progress
         self._told = 0.0
+        self._size = 1
+        self._plain = open_plain(path, lambda: self._tell(0))
+        self._descriptor, self._size = self._plain.descriptor, self._plain.size
+        descriptors.append(self._descriptor)
 
     def load(self) -> list[Session]:
-        refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, _FIRST_BYTES)))
+        plain = self._plain
+        if plain.starts is not None and plain.ends is not None:
+            unpacked = Document(plain.starts, plain.ends, plain.around, wrapper=None)
+            return self._load_document(unpacked)
+        refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, FIRST_BYTES)))
         lines = index_lines(self._descriptor, self._size, lambda: self._tell(0))
         document = self._document(lines)
         if document is not None:
-            spans, data = document
-            head = self._head([(0, _elements(data, spans, 0, HEAD_RECORDS))])
-            format_ = recognise(head, spans.around)
-            spans = spans.with_entries(format_.before, format_.after)
-            return self._index(format_, spans.starts, spans.ends, spans, data)
-        head = self._head(read_line_blocks(self._descriptor, lines))
-        return self._index(recognise(head), None, lines, None, b"")
+            return self._load_document(document)
+        head = read_head(read_line_blocks(self._descriptor, lines), lambda: self._tell(0))
+        if not head:
+            refuse_text(self._descriptor, self._size)
+        format_ = recognise(head)
+        if isinstance(format_, RetoldFormat):
+            return self._retell(format_, lines, None)
+        return self._index(format_, lines, None)
 
-    def _document(self, ends: array[int]) -> tuple[Document, bytes] | None:
+    def _load_document(self, document: Document) -> list[Session]:
+        around = document.around
+        head = self._document_head(document)
+        if not head:
+            refuse_text(self._descriptor, self._size)
+        format_ = recognise_enveloped(head, around)
+        if format_ is None:
+            for retold in RETOLD:
+                spans = document.select(retold.lists, self._size)
+                beside = None if spans.whole else around or None
+                if is_surely(retold, self._document_head(spans), beside):
+                    return self._retell(retold, spans.ends, spans)
+            format_ = recognise_other(head, around)
+        spans = document.with_entries(format_.before, format_.after)
+        return self._index(format_, spans.ends, spans)
+
+    def _document_head(self, document: Document) -> list[dict[str, object]]:
+        """The first elements; of a document that is one element, what is known already."""
+        if document.whole:
+            return [document.around]
+        spans = first_spans(document.starts, document.ends)
+        return read_head(
+            [(0, [read_range(self._descriptor, *span) for span in spans])], lambda: self._tell(0)
+        )
+
+    def _document(self, ends: array[int]) -> Document | None:
         """The whole file as one document, where its beginning says that it is one."""
-        shape = self._shape(ends)
+        shape = document_shape(self._descriptor, self._size, ends)
         if not shape:
             return None
         data = read_range(self._descriptor, 0, self._size)
@@ -171,91 +208,70 @@ class _FileLoad:
         # One line that wraps nothing is a record like any other, and has its line.
         if shape == "line" and document.wrapper is None:
             return None
-        return document, data
+        return document
 
-    def _shape(self, ends: array[int]) -> str:
-        """`array`, `object` or `line` where the first line may begin a document, else nothing."""
-        start = 0
-        for end in ends:
-            line = read_range(self._descriptor, start, min(end, start + _FIRST_BYTES))
-            line = line.removeprefix(b"\xef\xbb\xbf").strip(b"\x00 \t\r\n")
-            if line:
-                break
-            start = end
-        else:
-            return ""
-        inside = line[1:].lstrip()[:1]
-        if not line.startswith((b"[", b"{")):
-            return ""
-        rest = read_range(self._descriptor, end, min(self._size, end + _FIRST_BYTES)).strip()
-        last = read_range(self._descriptor, max(start, end - _FIRST_BYTES), end).rstrip()[-1:]
-        if line.startswith(b"["):
-            # An array a line: each is a conversation.
-            if last == b"]" and rest.startswith(b"["):
-                return ""
-            return "array" if inside in (b"", b"{", b"]", b"[") else ""
-        if not rest:
-            return "line"
-        return "object" if not inside or last in (b"[", b"{", b",", b":") else ""
-
-    def _head(self, blocks: Blocks) -> list[dict[str, object]]:
-        head: list[dict[str, object]] = []
-        seen = 0
-        for _, lines in blocks:
-            for line in lines:
-                head += parse_line(wrap_array(line)).objects
-                seen += len(line)
-                if len(head) >= HEAD_RECORDS or seen > _HEAD_BYTES:
-                    return head[:HEAD_RECORDS]
-            self._tell(0)
-        if not head:
-            self._refuse_text()
-        return head
-
-    def _refuse_text(self) -> None:
-        start = read_range(self._descriptor, 0, min(self._size, _FIRST_BYTES))
-        if not start.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
-            raise NotASessionError("only blanks in it; no session was written to it")
-        binary = sum(byte < 32 and byte not in b"\t\n\r\x1b\f" for byte in start)
-        if binary * 20 > len(start):
-            raise NotASessionError("this is binary data, no session")
-        if start.lstrip()[:1] in (b"{", b"[") and parse_line(start).fault == NOT_JSON:
-            raise NotASessionError("a JSON document that is cut before its first complete event")
-        raise NotASessionError("no JSON object in it; export the session as JSON or JSONL")
+    def _retell(
+        self, format_: RetoldFormat, ends: array[int], document: Document | None
+    ) -> list[Session]:
+        notes, spool = self._notes(), Spool()
+        try:
+            gathering = Gathering(notes)
+            telling = Retelling(gathering, notes, spool)
+            records = FileRecords(
+                self._descriptor,
+                document.starts if document else None,
+                ends,
+                document.runs if document else [],
+                notes=notes,
+                unfinished=None if document else self._unfinished(ends),
+                tell=self._tell,
+            )
+            around = document.around if document else {}
+            format_.retell(records, around, telling)
+            telling.finish()
+            skipped = records.skipped + telling.skipped + self._note_fault(document, notes)
+            if not len(gathering):
+                raise NotASessionError(_no_event(notes))
+            starts = document.starts if document else None
+            part = FilePart(self._name, self._descriptor, None, starts, ends, self._plain.bytes)
+            lines = self._plain.lines
+            return self._sessions(
+                gathering.sessions(),
+                lambda: RetoldSource(spool, part, lines),
+                format_.name,
+                self._plain.bytes,
+                notes,
+                skipped,
+                around,
+            )
+        except BaseException:
+            spool.close()
+            raise
 
     def _index(
-        self,
-        format_: SessionFormat,
-        starts: array[int] | None,
-        ends: array[int],
-        document: Document | None,
-        data: bytes,
+        self, format_: SessionFormat, ends: array[int], document: Document | None
     ) -> list[Session]:
-        unfinished = None
-        if starts is None:
-            unfinished = unfinished_line(self._descriptor, self._size, ends)
-        reading, notes = None, Notes()
+        starts = document.starts if document else None
+        reading, notes = None, self._notes()
         gathering = Gathering(notes)
         for reader in format_.readings():
-            notes = Notes()
+            notes = self._notes()
             gathering = Gathering(notes, self._read_before)
+            unfinished = None if document else self._unfinished(ends)
             reading = reader.start(gathering, notes, base=0, unfinished=unfinished)
             blocks = (
                 read_line_blocks(self._descriptor, ends)
-                if document is None
-                else _element_blocks(data, document)
+                if starts is None
+                else read_span_blocks(self._descriptor, starts, ends)
             )
             self._read(reading, blocks, ends)
             if len(gathering) or gathering.copied:
                 break
         assert reading is not None
-        skipped = reading.skipped
-        if document is not None and document.fault:
-            notes.add(document.fault, None)
-            skipped += 1
+        skipped = reading.skipped + self._note_fault(document, notes)
         if not len(gathering) and not gathering.copied:
             raise NotASessionError(_no_event(notes))
-        main = FilePart(self._name, self._descriptor, format_, starts, ends, size=self._size)
+        main = FilePart(self._name, self._descriptor, format_, starts, ends, self._plain.bytes)
         # A session that another file continues may still have subagents that no other has.
         found = gathering.sessions() or [gathering.session()]
         parts = [main]
@@ -265,7 +281,30 @@ class _FileLoad:
             skipped += more.skipped
         if not len(gathering):
             raise CopiedSessionError("all of it stands in another file that continues it")
-        return self._sessions(found, parts, notes, skipped, document.around if document else {})
+        return self._sessions(
+            found,
+            lambda: FileSource(parts),
+            format_.name,
+            sum(part.size for part in parts),
+            notes,
+            skipped,
+            document.around if document else {},
+        )
+
+    def _notes(self) -> Notes:
+        notes = Notes()
+        for reason, severity in self._plain.notes:
+            notes.add(reason, None, severity)
+        return notes
+
+    def _unfinished(self, ends: array[int]) -> int | None:
+        return unfinished_line(self._descriptor, self._size, ends)
+
+    def _note_fault(self, document: Document | None, notes: Notes) -> int:
+        if document is None or not document.fault:
+            return 0
+        notes.add(document.fault, None)
+        return 1
 
     def _read(self, reading: Reading, blocks: Blocks, ends: array[int]) -> None:
         for first, lines in blocks:
@@ -276,7 +315,9 @@ class _FileLoad:
     def _sessions(
         self,
         found: Sequence[SessionRows],
-        parts: Sequence[FilePart],
+        source: Callable[[], Source],
+        format_: str,
+        size: int,
         notes: Notes,
         skipped: int,
         around: Mapping[str, object],
@@ -295,13 +336,13 @@ class _FileLoad:
             sessions.append(
                 Session(
                     path=self._path,
-                    format=parts[0].format.name,
+                    format=format_,
                     id=names.distinct(clean_line(facts.id or around_id or fallback, 200)),
                     title=short_title(title or facts.title or around_title)
                     or clean_line(self._path.name),
-                    bytes=sum(part.size for part in parts),
+                    bytes=size,
                     index=rows.finish(),
-                    source=FileSource(parts),
+                    source=source(),
                     started=facts.started,
                     ended=facts.ended,
                     skipped_lines=skipped,
@@ -323,22 +364,6 @@ class _FileLoad:
         self._told = now
         if not self._on_progress(done, self._size):
             raise LoadCancelledError(f"{self._name}: stopped before it was read to its end")
-
-
-def _elements(data: bytes, document: Document, first: int, end: int) -> list[bytes]:
-    spans = zip(document.starts[first:end], document.ends[first:end], strict=True)
-    return [data[start:stop] for start, stop in spans]
-
-
-def _element_blocks(data: bytes, document: Document) -> Iterator[tuple[int, list[bytes]]]:
-    first, count = 0, len(document.starts)
-    while first < count:
-        end = first + 1
-        limit = document.starts[first] + BLOCK_BYTES
-        while end < count and document.ends[end] <= limit:
-            end += 1
-        yield first, _elements(data, document, first, end)
-        first = end
 
 
 def _entry(around: Mapping[str, object], *keys: str) -> str | None:

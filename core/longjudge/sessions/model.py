@@ -156,12 +156,17 @@ class Thread:
 
 @dataclass(slots=True)
 class SessionFacts:
-    """What the records say about their session."""
+    """What the records say about their session.
+
+    `said_title` and `said_end` are what they say of it as a whole, beside its events.
+    """
 
     id: str | None = None
     title: str | None = None
     started: str | None = None
     ended: str | None = None
+    said_title: str | None = None
+    said_end: str | None = None
 
     def learn(self, event: Event) -> None:
         """Take the time of an event, and the title from the first message of the user."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS
+from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS, RETOLD
 from longjudge.sessions.values import is_array, is_object
 from longjudge.text import clean_line
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from longjudge.sessions.formats.base import SessionFormat
+    from longjudge.sessions.formats.retold import RetoldFormat
 
     Record = Mapping[str, object]
 
@@ -136,21 +137,49 @@ def _wraps_message(record: Record) -> bool:
     return is_object(message) and ("role" in message or "content" in message)
 
 
-def recognise(
-    head: Sequence[dict[str, object]], document: Mapping[str, object] | None = None
+def recognise(head: Sequence[dict[str, object]]) -> SessionFormat | RetoldFormat:
+    """Choose the format of a file of lines by its first records.
+
+    Raises:
+        NotASessionError: what was seen instead, without the file's name.
+    """
+    if enveloped := recognise_enveloped(head, None):
+        return enveloped
+    for retold in RETOLD:
+        if is_surely(retold, head, None):
+            return retold
+    return recognise_other(head, None)
+
+
+def recognise_enveloped(
+    head: Sequence[dict[str, object]], document: Mapping[str, object] | None
+) -> SessionFormat | None:
+    """The format whose envelope the first records have; `document` is what wraps them."""
+    return _first_enough(_scores(ENVELOPED, head, document))
+
+
+def is_surely(
+    format_: RetoldFormat,
+    head: Sequence[dict[str, object]],
+    document: Mapping[str, object] | None,
+) -> bool:
+    """Whether enough of the first records are of a format."""
+    return bool(head) and format_.recognise(head, document) >= _ENOUGH
+
+
+def recognise_other(
+    head: Sequence[dict[str, object]], document: Mapping[str, object] | None
 ) -> SessionFormat:
-    """Choose the format of a file by its first records, and by what wraps them in a document.
+    """Choose a list of messages or of events for records that have no envelope.
 
     Raises:
         NotASessionError: what was seen instead, without the file's name.
     """
     if document and (name := _unread_format([document])):
         raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
-    enveloped = _scores(ENVELOPED, head, document)
-    if best := _first_enough(enveloped):
-        return best
     if name := _unread_format([record for record in head if not _is_read(record)]):
         raise NotASessionError(f"this looks like {name}, which is not read yet; {_READABLE}")
+    enveloped = _scores(ENVELOPED, head, document)
     nearest = max(enveloped, key=lambda scored: scored[0])
     others = _scores((*MESSAGE_LISTS, GENERIC), head, document)
     if nearest[0] < _SOME:

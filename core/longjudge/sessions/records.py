@@ -68,9 +68,15 @@ def parse_line(line: bytes) -> LineObjects:
 
 
 def wrap_array(line: bytes) -> bytes:
-    """A line that is an array of objects, as an object that holds them as its messages."""
-    if line.startswith(b"[") and line[1:].lstrip().startswith(b"{"):
-        return b'{"messages":' + line.rstrip(b"\r\n") + b"}"
+    """A line that is an array, as an object that holds it.
+
+    Objects become its `messages`; an array that begins with a text is one record's `array`.
+    """
+    if line.startswith(b"["):
+        inside = line[1:].lstrip()[:1]
+        name = {b"{": b"messages", b'"': b"array"}.get(inside)
+        if name:
+            return b'{"' + name + b'":' + line.rstrip(b"\r\n") + b"}"
     return line
 
 

@@ -75,7 +75,7 @@ class FilePart:
 
     name: str
     descriptor: int
-    format: SessionFormat
+    format: SessionFormat | None
     starts: array[int] | None
     ends: array[int]
     size: int = 0
@@ -171,6 +171,7 @@ class FileSource:
 
     def _read(self, record: int) -> Sequence[Event]:
         part = self._part(record)
+        assert part.format is not None
         return _events(part.format, part.record_bytes(record))
 
 

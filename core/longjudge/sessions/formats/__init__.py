@@ -1,7 +1,8 @@
 """One module per format, and the tables of those that are read.
 
-A new format is a class with `Format` as its base and a line in one of the tables. Their order is
-the order of recognition, the more particular one first.
+A new format is a class with `RetoldFormat` as its base (or `Format`, where each record stands on
+its own) and a line in one of the tables. Their order is the order of recognition, the more
+particular one first.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from longjudge.sessions.formats.openai_responses import OpenAIResponses
 
 if TYPE_CHECKING:
     from longjudge.sessions.formats.base import SessionFormat
+    from longjudge.sessions.formats.retold import RetoldFormat
 
 CLAUDE_CODE = ClaudeCode()
 CODEX = Codex()
@@ -33,6 +35,9 @@ MESSAGE_LISTS: tuple[SessionFormat, ...] = (
     OpenAIChat(),
 )
 """Lists of messages as the models' interfaces take them: whatever has no envelope of its own."""
+
+RETOLD: tuple[RetoldFormat, ...] = ()
+"""Formats whose records need one another."""
 
 FORMATS: tuple[SessionFormat, ...] = (*ENVELOPED, *MESSAGE_LISTS, GENERIC)
 """Every format that is read."""

@@ -1,0 +1,121 @@
+"""The records of a file as a retold format reads them: decoded one at a time, as often as asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from longjudge.sessions.formats.retold import Given
+from longjudge.sessions.lines import read_line_blocks, read_range, read_span_blocks
+from longjudge.sessions.model import Severity
+from longjudge.sessions.records import (
+    DECODE_ERRORS,
+    NOT_JSON,
+    NOT_OBJECT,
+    UNFINISHED,
+    parse_line,
+    wrap_array,
+)
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from longjudge.sessions.notes import Notes
+
+_decode = msgspec.json.Decoder(dict[str, object]).decode
+
+
+class FileRecords:
+    """Records by the spans of their bytes; `starts` is None where each is a line.
+
+    `runs` says how many of them, in order, stand in which list of a document. What is odd about a
+    record is noted, and what is lost counted in `skipped`, the first time that it is read.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        starts: array[int] | None,
+        ends: array[int],
+        runs: Sequence[tuple[str, int]],
+        *,
+        notes: Notes,
+        unfinished: int | None,
+        tell: Callable[[int], None],
+    ) -> None:
+        self.skipped = 0
+        self._descriptor = descriptor
+        self._starts = starts
+        self._ends = ends
+        self._runs = runs
+        self._notes = notes
+        self._unfinished = unfinished
+        self._tell = tell
+        self._noted = 0
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __iter__(self) -> Iterator[Given]:
+        entries = self._entries()
+        for first, lines in self._blocks():
+            for number, line in enumerate(lines, first):
+                entry = next(entries)
+                for value in self._read(line, number):
+                    yield Given(number, value, entry)
+            self._tell(self._ends[first + len(lines) - 1])
+
+    def at(self, number: int) -> list[Given]:
+        """The records with a number, read again."""
+        if self._starts is not None:
+            start = self._starts[number]
+        else:
+            start = self._ends[number - 1] if number else 0
+        line = read_range(self._descriptor, start, self._ends[number])
+        entry = self._entry(number)
+        return [Given(number, value, entry) for value in self._read(line, number)]
+
+    def _blocks(self) -> Iterable[tuple[int, list[bytes]]]:
+        if self._starts is None:
+            return read_line_blocks(self._descriptor, self._ends)
+        return read_span_blocks(self._descriptor, self._starts, self._ends)
+
+    def _entry(self, number: int) -> str:
+        end = 0
+        for entry, count in self._runs:
+            end += count
+            if number < end:
+                return entry
+        return ""
+
+    def _entries(self) -> Iterator[str]:
+        for entry, count in self._runs:
+            for _ in range(count):
+                yield entry
+        while True:
+            yield ""
+
+    def _read(self, line: bytes, number: int) -> list[dict[str, object]]:
+        try:
+            value = _decode(line)
+        except DECODE_ERRORS:
+            return self._read_patiently(line, number)
+        self._noted = max(self._noted, number + 1)
+        return [value]
+
+    def _read_patiently(self, line: bytes, number: int) -> list[dict[str, object]]:
+        found = parse_line(wrap_array(line))
+        if number < self._noted:
+            return found.objects
+        self._noted = number + 1
+        for oddity in found.oddities:
+            self._notes.add(oddity, number + 1)
+        if found.fault is not None:
+            self.skipped += 1
+            if number == self._unfinished and found.fault in (NOT_JSON, NOT_OBJECT):
+                self._notes.add(UNFINISHED, number + 1, Severity.INFO)
+            else:
+                self._notes.add(found.fault, number + 1)
+        return found.objects

@@ -1,0 +1,88 @@
+"""The beginning of a file: whether it is one document, and its first records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from longjudge.errors import NotASessionError
+from longjudge.sessions.lines import read_range
+from longjudge.sessions.recognise import HEAD_RECORDS
+from longjudge.sessions.records import NOT_JSON, parse_line, wrap_array
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterable, Sequence
+
+    Blocks = Iterable[tuple[int, Sequence[bytes]]]
+
+_FIRST_BYTES = 4096
+_HEAD_BYTES = 4 << 20
+
+
+def document_shape(descriptor: int, size: int, ends: array[int]) -> str:
+    """`array`, `object` or `line` where the first line may begin a document, else nothing."""
+    start = 0
+    for end in ends:
+        line = read_range(descriptor, start, min(end, start + _FIRST_BYTES))
+        line = line.removeprefix(b"\xef\xbb\xbf").strip(b"\x00 \t\r\n")
+        if line:
+            break
+        start = end
+    else:
+        return ""
+    inside = line[1:].lstrip()[:1]
+    if not line.startswith((b"[", b"{")):
+        return ""
+    rest = read_range(descriptor, end, min(size, end + _FIRST_BYTES)).strip()
+    last = read_range(descriptor, max(start, end - _FIRST_BYTES), end).rstrip()[-1:]
+    if line.startswith(b"["):
+        # An array a line: each is a conversation.
+        if last == b"]" and rest.startswith(b"["):
+            return ""
+        return "array" if inside in (b"", b"{", b"]", b"[") else ""
+    if not rest:
+        return "line"
+    return "object" if not inside or last in (b"[", b"{", b",", b":") else ""
+
+
+def first_spans(starts: array[int], ends: array[int]) -> list[tuple[int, int]]:
+    """The spans of the first elements, up to a number and a size, but one at least."""
+    found: list[tuple[int, int]] = []
+    size = 0
+    for start, end in zip(starts[:HEAD_RECORDS], ends[:HEAD_RECORDS], strict=True):
+        found.append((start, end))
+        size += end - start
+        if size > _HEAD_BYTES:
+            break
+    return found
+
+
+def read_head(blocks: Blocks, tell: Callable[[], None]) -> list[dict[str, object]]:
+    """The first records, up to a number and a size; `tell` is called between blocks."""
+    head: list[dict[str, object]] = []
+    seen = 0
+    for _, lines in blocks:
+        for line in lines:
+            head += parse_line(wrap_array(line)).objects
+            seen += len(line)
+            if len(head) >= HEAD_RECORDS or seen > _HEAD_BYTES:
+                return head[:HEAD_RECORDS]
+        tell()
+    return head
+
+
+def refuse_text(descriptor: int, size: int) -> NoReturn:
+    """Say what a file without a record is instead.
+
+    Raises:
+        NotASessionError: always; without the file's name.
+    """
+    start = read_range(descriptor, 0, min(size, _FIRST_BYTES))
+    if not start.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
+        raise NotASessionError("only blanks in it; no session was written to it")
+    binary = sum(byte < 32 and byte not in b"\t\n\r\x1b\f" for byte in start)
+    if binary * 20 > len(start):
+        raise NotASessionError("this is binary data, no session")
+    if start.lstrip()[:1] in (b"{", b"[") and parse_line(start).fault == NOT_JSON:
+        raise NotASessionError("a JSON document that is cut before its first complete event")
+    raise NotASessionError("no JSON object in it; export the session as JSON or JSONL")

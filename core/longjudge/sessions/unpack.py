@@ -1,0 +1,199 @@
+"""From a path to plain bytes: what is packed, or no text of records at all, is written out first.
+
+Everything that a container holds goes to a file without a name, which is gone with the process.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from longjudge.errors import NotASessionError, SessionError
+from longjudge.sessions.lines import open_regular, read_range
+from longjudge.sessions.model import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FIRST_BYTES = 4096
+"""How much of a file an unpacker sees to tell whether it is one of its kind."""
+
+_BUFFER_BYTES = 1 << 20
+_MAX_LAYERS = 3
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class Plain:
+    """An open file of records, and where it is from.
+
+    `starts` and `ends` are the spans of the records where a container told them; both are None
+    for bytes whose lines or document have still to be looked for. `lines` holds the line (from 1,
+    0 for none) of each record in the file as it was named. `bytes` is the size of that file.
+    """
+
+    descriptor: int
+    size: int
+    bytes: int
+    starts: array[int] | None = None
+    ends: array[int] | None = None
+    lines: array[int] | None = None
+    around: dict[str, object] = field(default_factory=dict[str, object])
+    notes: list[tuple[str, Severity]] = field(default_factory=list[tuple[str, Severity]])
+
+
+class Unpacker(Protocol):
+    """Reads one kind of container.
+
+    One that reads `folders` is asked about folders as well, with no first bytes and -1 for a
+    descriptor.
+    """
+
+    name: str
+    folders: bool
+
+    def fits(self, start: bytes, path: Path) -> bool:
+        """Whether a file begins like one of this kind, whatever it is called."""
+        ...
+
+    def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:
+        """Write out what the container holds: bytes as they are, or records one by one.
+
+        Raises:
+            NotASessionError: there is no session in it; says what there is instead.
+            SessionError: it cannot be read.
+        """
+        ...
+
+
+class Unpacking:
+    """What comes out of a container: either bytes (`write`) or records (`add`), never both.
+
+    `around` holds what the container says about all of its records. `packed` is its size in bytes.
+    """
+
+    def __init__(self, packed: int, tell: Callable[[], None]) -> None:
+        # Not by `with`: the session that is read from it closes it.
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self.packed = packed
+        self.written = 0
+        self.around: dict[str, object] = {}
+        self.notes: list[tuple[str, Severity]] = []
+        self._starts: array[int] = array("Q")
+        self._ends: array[int] = array("Q")
+        self._lines: array[int] = array("I")
+        self._buffer = bytearray()
+        self.tell = tell
+
+    def write(self, data: bytes) -> None:
+        """Append bytes; called with about a megabyte at a time, so that loading can be stopped.
+
+        Raises:
+            SessionError: there is no room for them.
+        """
+        self._buffer += data
+        self.written += len(data)
+        if len(self._buffer) >= _BUFFER_BYTES:
+            self._flush()
+            self.tell()
+
+    def add(self, record: bytes | dict[str, object], line: int | None = None) -> None:
+        """Append one record: a JSON object, or its bytes as they stand."""
+        data = record if isinstance(record, bytes) else _encode(record)
+        start = self.written
+        self.write(data)
+        self._starts.append(start)
+        self._ends.append(self.written)
+        self._lines.append(line or 0)
+        self.write(b"\n")
+
+    def note(self, reason: str, severity: Severity = Severity.INFO) -> None:
+        """Say what was odd. A warning says that something may be lost."""
+        self.notes.append((reason, severity))
+
+    def finish(self) -> Plain:
+        """Everything was written; the descriptor is the caller's from now on."""
+        self._flush()
+        descriptor = os.dup(self._file.fileno())
+        self._file.close()
+        plain = Plain(descriptor, self.written, self.packed, notes=self.notes, around=self.around)
+        if self._starts:
+            plain.starts, plain.ends = self._starts, self._ends
+            plain.lines = self._lines if any(self._lines) else None
+        return plain
+
+    def close(self) -> None:
+        """Give the room back."""
+        self._file.close()
+
+    def _flush(self) -> None:
+        view = memoryview(self._buffer)
+        try:
+            while view:
+                view = view[os.write(self._file.fileno(), view) :]
+        except OSError as error:
+            raise SessionError(
+                f"what it holds does not fit into {tempfile.gettempdir()}: {error.strerror};"
+                " make room there, or name another folder in TMPDIR"
+            ) from error
+        finally:
+            view.release()
+        self._buffer = bytearray()
+
+
+UNPACKERS: tuple[Unpacker, ...] = ()
+"""Every container that is read, the more particular one first."""
+
+
+def open_plain(path: Path, tell: Callable[[], None]) -> Plain:
+    """Open a file, or a folder that is one session or several; unpack it where it is packed.
+
+    `tell` is called between slices and may raise to stop.
+
+    Raises:
+        NotASessionError: it is no file and no such folder, or a container without a session.
+        SessionError: it cannot be unpacked.
+        OSError: it cannot be opened.
+    """
+    if path.is_dir():
+        for unpacker in UNPACKERS:
+            if unpacker.folders and unpacker.fits(b"", path):
+                return _unpacked(unpacker, path, Plain(-1, 0, 0), tell)
+    descriptor, size = open_regular(path)
+    plain = Plain(descriptor, size, size)
+    try:
+        for _ in range(_MAX_LAYERS):
+            start = read_range(plain.descriptor, 0, min(plain.size, FIRST_BYTES))
+            unpacker = next((each for each in UNPACKERS if each.fits(start, path)), None)
+            if unpacker is None or plain.starts is not None:
+                return plain
+            plain = _unpacked(unpacker, path, plain, tell)
+    except BaseException:
+        os.close(plain.descriptor)
+        raise
+    os.close(plain.descriptor)
+    raise NotASessionError(f"packed more than {_MAX_LAYERS} times over; unpack it first")
+
+
+def _unpacked(unpacker: Unpacker, path: Path, packed: Plain, tell: Callable[[], None]) -> Plain:
+    into = Unpacking(packed.size, tell)
+    try:
+        unpacker.unpack(path, packed.descriptor, into)
+        plain = into.finish()
+    except BaseException:
+        into.close()
+        raise
+    if packed.descriptor >= 0:
+        os.close(packed.descriptor)
+        plain.bytes = packed.bytes
+    else:
+        plain.bytes = plain.size
+    plain.notes = [*packed.notes, *plain.notes]
+    return plain
