@@ -104,7 +104,7 @@ def _tools(session: Session) -> list[str]:
     calls = [n for n in range(len(index)) if index.kind(n) is EventKind.TOOL_CALL]
     if len(index.threads) > 1 and session.file(0) == session.file(len(index) - 1):
         # The counts go by the order of the file, the events thread by thread.
-        calls.sort(key=lambda n: (session.line(n) or 0, n))
+        calls.sort(key=lambda n: (index.records[n], n))
     return [index.tool(n) for n in calls]
 
 
