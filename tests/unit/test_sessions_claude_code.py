@@ -144,6 +144,24 @@ def test_a_streamed_answer_written_again_counts_once(tmp_path: Path) -> None:
     assert notes(session) == {"copies of earlier events, left out": 3}
 
 
+def test_an_iflow_record_repeats_the_call_of_the_one_before_it_and_counts_once(
+    tmp_path: Path,
+) -> None:
+    first, second = call("read_file", "call_1", path="a"), call("read_file", "call_2", path="b")
+    session = load(
+        tmp_path,
+        user("go"),
+        assistant(text("look"), first, id="response-1768975012469-tool-call_1"),
+        assistant(first, second, id="response-1768975012487-tool-call_2"),
+        assistant(second, id="response-1768975012497"),
+        user([result("A", "call_1"), result("B", "call_2")]),
+        assistant(call("read_file", "call_3", path="b"), id="response-1768975012500"),
+    )
+    kinds = [kind for kind, _ in events(session)]
+    assert kinds.count("tool_call") == 3
+    assert notes(session) == {"copies of earlier events, left out": 2}
+
+
 def test_a_record_under_its_old_uuid_counts_once_unless_it_says_something_new(
     tmp_path: Path,
 ) -> None:

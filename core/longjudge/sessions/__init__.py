@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from longjudge.sessions.discover import discover_sessions
 from longjudge.sessions.find import SessionFile, find_sessions
+from longjudge.sessions.first_look import first_look, same_event
 from longjudge.sessions.loader import (
     choose_session,
     load_session,
@@ -34,7 +35,9 @@ __all__ = [
     "choose_session",
     "discover_sessions",
     "find_sessions",
+    "first_look",
     "load_session",
     "load_sessions",
+    "same_event",
     "session_from_events",
 ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.columns import joined
 from longjudge.sessions.index import IndexBuilder, ToolNames
 from longjudge.sessions.model import EventIndex, SessionFacts, Thread
 from longjudge.text import clean_line
@@ -67,20 +67,19 @@ class SessionRows:
             if call := self._calls_by_prompt.get(prompt):
                 self.link(name, *call)
         names = list(self._ordered())
-        if len(names) == 1:
-            index = self._threads[names[0]].index
-        else:
-            index = EventIndex()
-            for name in names:
-                _append(index, self._threads[name].index)
-        index.tool_names = self._tools.names
         firsts: dict[str, int] = {}
         first = 0
         for name in names:
             firsts[name] = first
             first += len(self._threads[name])
         shown = DistinctNames()
-        index.seal(tuple(self._thread(name, firsts, shown) for name in names))
+        threads = tuple(self._thread(name, firsts, shown) for name in names)
+        index = self._threads[names[0]].index if names else EventIndex()
+        for name in names[1:]:
+            # Each is let go at once: a session may be most of what this computer holds.
+            _append(index, self._threads.pop(name).index)
+        index.tool_names = self._tools.names
+        index.seal(threads)
         return index
 
     def _thread(self, name: str, firsts: dict[str, int], shown: DistinctNames) -> Thread:
@@ -172,12 +171,7 @@ class Gathering:
 
 def _append(index: EventIndex, more: EventIndex) -> None:
     offset = len(index)
-    index.kinds += more.kinds
-    index.errors += more.errors
-    index.records += more.records
-    index.positions += more.positions
-    index.chars += more.chars
-    index.tokens += more.tokens
-    index.tools += more.tools
+    for name in ("kinds", "errors", "records", "positions", "chars", "tokens", "tools"):
+        setattr(index, name, joined(getattr(index, name), getattr(more, name)))
+    index.calls = joined(index.calls, more.calls, offset)
     index.digests += more.digests
-    index.calls += array("I", [call + offset for call in more.calls])

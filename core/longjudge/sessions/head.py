@@ -1,4 +1,4 @@
-"""The beginning of a file: whether it is one document, and its first records."""
+"""The beginning of a file: its first records, and what it is where there is none."""
 
 from __future__ import annotations
 
@@ -16,33 +16,8 @@ if TYPE_CHECKING:
     Blocks = Iterable[tuple[int, Sequence[bytes]]]
 
 _FIRST_BYTES = 4096
-_HEAD_BYTES = 4 << 20
-
-
-def document_shape(descriptor: int, size: int, ends: array[int]) -> str:
-    """`array`, `object` or `line` where the first line may begin a document, else nothing."""
-    start = 0
-    for end in ends:
-        line = read_range(descriptor, start, min(end, start + _FIRST_BYTES))
-        line = line.removeprefix(b"\xef\xbb\xbf").strip(b"\x00 \t\r\n")
-        if line:
-            break
-        start = end
-    else:
-        return ""
-    inside = line[1:].lstrip()[:1]
-    if not line.startswith((b"[", b"{")):
-        return ""
-    rest = read_range(descriptor, end, min(size, end + _FIRST_BYTES)).strip()
-    last = read_range(descriptor, max(start, end - _FIRST_BYTES), end).rstrip()[-1:]
-    if line.startswith(b"["):
-        # An array a line: each is a conversation.
-        if last == b"]" and rest.startswith(b"["):
-            return ""
-        return "array" if inside in (b"", b"{", b"]", b"[") else ""
-    if not rest:
-        return "line"
-    return "object" if not inside or last in (b"[", b"{", b",", b":") else ""
+HEAD_BYTES = 4 << 20
+"""How much is decoded, at least one record, to recognise a format."""
 
 
 def first_spans(starts: array[int], ends: array[int]) -> list[tuple[int, int]]:
@@ -52,7 +27,7 @@ def first_spans(starts: array[int], ends: array[int]) -> list[tuple[int, int]]:
     for start, end in zip(starts[:HEAD_RECORDS], ends[:HEAD_RECORDS], strict=True):
         found.append((start, end))
         size += end - start
-        if size > _HEAD_BYTES:
+        if size > HEAD_BYTES:
             break
     return found
 
@@ -65,7 +40,7 @@ def read_head(blocks: Blocks, tell: Callable[[], None]) -> list[dict[str, object
         for line in lines:
             head += parse_line(wrap_array(line)).objects
             seen += len(line)
-            if len(head) >= HEAD_RECORDS or seen > _HEAD_BYTES:
+            if len(head) >= HEAD_RECORDS or seen > HEAD_BYTES:
                 return head[:HEAD_RECORDS]
         tell()
     return head

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+
+from longjudge.sessions.columns import widened
 from longjudge.sessions.model import KIND_CODES, Event, EventIndex, EventKind
 
 _CALL, _RESULT = EventKind.TOOL_CALL, EventKind.TOOL_RESULT
+
+MOST_OPEN = 100_000
+"""How many calls wait for their results; the one that waits longest is given up for a newer one."""
 
 
 class ToolNames:
@@ -27,7 +33,9 @@ class IndexBuilder:
     """Rows of one thread, in order; the tools' names are those of the whole session."""
 
     def __init__(self, tools: ToolNames) -> None:
-        index = self.index = EventIndex()
+        index = self.index = EventIndex(
+            positions=array("B"), chars=array("H"), tokens=array("H"), tools=array("B")
+        )
         self._tools = tools
         self._open_by_id: dict[str, list[int]] = {}
         self._open_last: int | None = None
@@ -36,12 +44,17 @@ class IndexBuilder:
         self._add_kind = index.kinds.append
         self._add_error = index.errors.append
         self._add_record = index.records.append
+        self._add_call = index.calls.append
+        self._add_digest = index.digests.extend
+        self._bind_columns()
+
+    def _bind_columns(self) -> None:
+        """Those whose items may become larger."""
+        index = self.index
         self._add_position = index.positions.append
         self._add_chars = index.chars.append
         self._add_tokens = index.tokens.append
         self._add_tool = index.tools.append
-        self._add_call = index.calls.append
-        self._add_digest = index.digests.extend
 
     def __len__(self) -> int:
         return len(self.index.kinds)
@@ -51,11 +64,11 @@ class IndexBuilder:
     ) -> None:
         """Append a row for an event: the `position`-th of a record."""
         kind = event.kind
-        tool = event.tool
-        call = len(self.index.kinds)
+        tool = self._tools.code(event.tool) if event.tool else 0
+        call = row = len(self.index.kinds)
         if kind is _CALL:
             if event.call_id:
-                self._open_by_id.setdefault(event.call_id, []).append(call)
+                self._note_open(event.call_id, call)
             self._open_last, self._last_id = call, event.call_id
         else:
             if kind is _RESULT:
@@ -64,12 +77,36 @@ class IndexBuilder:
         self._add_kind(KIND_CODES[kind])
         self._add_error(1 if event.is_error else 0)
         self._add_record(record)
-        self._add_position(position)
-        self._add_chars(chars)
-        self._add_tokens(tokens)
-        self._add_tool(self._tools.code(tool) if tool else 0)
         self._add_call(call)
         self._add_digest(digest)
+        try:
+            self._add_position(position)
+            self._add_chars(chars)
+            self._add_tokens(tokens)
+            self._add_tool(tool)
+        except OverflowError:
+            self._make_room(row, positions=position, chars=chars, tokens=tokens, tools=tool)
+
+    def _make_room(self, row: int, **values: int) -> None:
+        """Append what is still missing of a row, to columns that are widened where they must be."""
+        for name, value in values.items():
+            column: array[int] = getattr(self.index, name)
+            if len(column) > row:
+                continue
+            while value >> (8 * column.itemsize):
+                column = widened(column)
+                setattr(self.index, name, column)
+            column.append(value)
+        self._bind_columns()
+
+    def _note_open(self, call_id: str, call: int) -> None:
+        waiting = self._open_by_id
+        if call_id in waiting:
+            waiting[call_id].append(call)
+            return
+        waiting[call_id] = [call]
+        if len(waiting) > MOST_OPEN:
+            del waiting[next(iter(waiting))]
 
     def _call_of(self, number: int, call_id: str | None) -> int:
         """The call that a result answers, or the result itself.

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 1 << 18
 """About how much of a file is read and decoded at a time."""
 
-_SLICE_BYTES = 4 << 20
+_SLICE_BYTES = 1 << 20
 _MAX_SLICE_LINES = 16384
+_SMALL_FILE = 1 << 31
+"""Up to here a line ends at a number of four bytes, even where the file grows meanwhile."""
 
 
 def read_line_ends(file: BinaryIO, size: int, ends: array[int]) -> Iterator[int]:
@@ -52,7 +54,7 @@ def read_line_ends(file: BinaryIO, size: int, ends: array[int]) -> Iterator[int]
 
 def index_lines(descriptor: int, size: int, tell: Callable[[], object]) -> array[int]:
     """The end of every line of an open file; `tell` is called between slices and may raise."""
-    ends: array[int] = array("Q")
+    ends: array[int] = array("I" if size < _SMALL_FILE else "Q")
     with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
         for _ in read_line_ends(file, size, ends):
             tell()

@@ -18,12 +18,17 @@ from longjudge.errors import (
     SeveralSessionsError,
 )
 from longjudge.sessions.companions import Companions
-from longjudge.sessions.documents import Document, read_document
+from longjudge.sessions.documents import WRAPPERS, Document, read_document
 from longjudge.sessions.formats import RETOLD
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import DistinctNames, Gathering
 from longjudge.sessions.given import FileRecords
-from longjudge.sessions.head import document_shape, first_spans, read_head, refuse_text
+from longjudge.sessions.head import (
+    HEAD_BYTES,
+    first_spans,
+    read_head,
+    refuse_text,
+)
 from longjudge.sessions.lines import (
     index_lines,
     read_line_blocks,
@@ -159,10 +164,12 @@ class _FileLoad:
             unpacked = Document(plain.starts, plain.ends, plain.around, wrapper=None)
             return self._load_document(unpacked)
         refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, FIRST_BYTES)))
+        lists = {*WRAPPERS, *(name for each in RETOLD for name in each.lists)}
+        document = read_document(self._descriptor, self._size, lists, lambda: self._tell(0))
+        return self._load_lines() if document is None else self._load_document(document)
+
+    def _load_lines(self) -> list[Session]:
         lines = index_lines(self._descriptor, self._size, lambda: self._tell(0))
-        document = self._document(lines)
-        if document is not None:
-            return self._load_document(document)
         head = read_head(read_line_blocks(self._descriptor, lines), lambda: self._tell(0))
         if not head:
             refuse_text(self._descriptor, self._size)
@@ -172,43 +179,32 @@ class _FileLoad:
         return self._index(format_, lines, None)
 
     def _load_document(self, document: Document) -> list[Session]:
-        around = document.around
-        head = self._document_head(document)
+        first = document.first(WRAPPERS, self._size)
+        around = first.around
+        head = self._document_head(first)
         if not head:
             refuse_text(self._descriptor, self._size)
         format_ = recognise_enveloped(head, around)
         if format_ is None:
             for retold in RETOLD:
                 spans = document.select(retold.lists, self._size)
-                beside = None if spans.whole else around or None
+                beside = None if spans.whole else spans.around or None
                 if is_surely(retold, self._document_head(spans), beside):
                     return self._retell(retold, spans.ends, spans)
+            if first.whole and document.is_line:
+                return self._load_lines()
             format_ = recognise_other(head, around)
-        spans = document.with_entries(format_.before, format_.after)
+        spans = first.with_entries(format_.before, format_.after)
         return self._index(format_, spans.ends, spans)
 
     def _document_head(self, document: Document) -> list[dict[str, object]]:
-        """The first elements; of a document that is one element, what is known already."""
-        if document.whole:
+        """The first elements; of a large document that is one element, what is known already."""
+        if document.whole and self._size > HEAD_BYTES:
             return [document.around]
         spans = first_spans(document.starts, document.ends)
         return read_head(
             [(0, [read_range(self._descriptor, *span) for span in spans])], lambda: self._tell(0)
         )
-
-    def _document(self, ends: array[int]) -> Document | None:
-        """The whole file as one document, where its beginning says that it is one."""
-        shape = document_shape(self._descriptor, self._size, ends)
-        if not shape:
-            return None
-        data = read_range(self._descriptor, 0, self._size)
-        document = read_document(data)
-        if document is None or not len(document.starts):
-            return None
-        # One line that wraps nothing is a record like any other, and has its line.
-        if shape == "line" and document.wrapper is None:
-            return None
-        return document
 
     def _retell(
         self, format_: RetoldFormat, ends: array[int], document: Document | None

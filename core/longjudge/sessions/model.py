@@ -12,11 +12,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
-from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import SessionError
 from longjudge.redaction import redact, redacted_text
+from longjudge.sessions.columns import running_total
 from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.redaction import Redacted
+    from longjudge.sessions.search_places import Place
 
 RENDERING_VERSION = "1"
 """Names the rendering of an event's text; part of every verdict key."""
@@ -196,6 +197,14 @@ class Source(Protocol):
         """The file that the record stands in, None for events in memory."""
         ...
 
+    def places(self) -> Sequence[Place]:
+        """Where the records stand, to be searched; whoever asks closes them.
+
+        Raises:
+            SessionError: the file was let go of.
+        """
+        ...
+
     def forget(self) -> None:
         """Read everything anew from now on."""
         ...
@@ -207,9 +216,10 @@ class Source(Protocol):
 
 @dataclass(slots=True)
 class EventIndex:
-    """One row per event, in arrays; about 45 bytes each.
+    """One row per event, in arrays; about 40 bytes each.
 
-    `tokens` holds the fixed estimate of `tokens_of`.
+    `tokens` holds the fixed estimate of `tokens_of`. An array's items are as large as its values
+    need, so that one is added to only by whoever made it.
 
     `calls[i]` is the event number of the call that result `i` answers, and `i` itself for every
     other event, so that `min(calls[a:b]) < a` says whether a stretch holds a result whose call
@@ -237,13 +247,13 @@ class EventIndex:
     def seal(self, threads: tuple[Thread, ...]) -> None:
         """Finish the index: set the threads and the running total of `chars`."""
         self.threads = threads
-        self.prefix = array("Q", accumulate(self.chars, initial=0))
+        self.prefix = running_total(self.chars)
 
     @property
     def token_prefix(self) -> array[int]:
         """The running total of `tokens`, made when a plan in tokens first needs it."""
         if self._token_prefix is None or len(self._token_prefix) != len(self) + 1:
-            self._token_prefix = array("Q", accumulate(self.tokens, initial=0))
+            self._token_prefix = running_total(self.tokens)
         return self._token_prefix
 
     @property
@@ -253,13 +263,21 @@ class EventIndex:
         Made when a plan first needs it.
         """
         if len(self._parting) != len(self):
-            crossing = array("i", bytes(4 * len(self) + 8))
-            for event, call in enumerate(self.calls):
-                if call != event:
-                    crossing[call + 1] += 1
-                    crossing[event + 1] -= 1
-            self._parting = bytes(map(bool, accumulate(crossing[: len(self)])))
+            self._parting = self._find_parting()
         return self._parting
+
+    def _find_parting(self) -> bytes:
+        parting = bytearray(len(self))
+        # From the last result to the first: what is marked already begins at `low` or later.
+        low = len(self)
+        for event in range(len(self) - 1, -1, -1):
+            call = self.calls[event]
+            if call < event:
+                end = min(event + 1, low)
+                if call + 1 < end:
+                    parting[call + 1 : end] = b"\x01" * (end - call - 1)
+                    low = call + 1
+        return bytes(parting)
 
     def thread_of(self, event: int) -> Thread:
         """The thread that an event belongs to.
@@ -291,7 +309,8 @@ class EventIndex:
     @property
     def tool_calls(self) -> int:
         """How many events are tool calls."""
-        return self.kinds.count(KIND_CODES[EventKind.TOOL_CALL])
+        # An array counts a hundred times slower than bytes do.
+        return self.kinds.tobytes().count(KIND_CODES[EventKind.TOOL_CALL])
 
 
 @dataclass(slots=True)
@@ -300,7 +319,8 @@ class Session:
 
     `bytes` is the size of the file, with the files of its subagents, when it was read. `started`
     and `ended` are the first and last time stamps as the file writes them, None where it has none.
-    `siblings` is the number of sessions in the file, this one included.
+    `siblings` is the number of sessions in the file, this one included. One that is `partial`
+    holds only the first events: it may be looked at, and is never judged.
     """
 
     path: Path | None
@@ -315,6 +335,7 @@ class Session:
     skipped_lines: int = 0
     diagnostics: tuple[Diagnostic, ...] = ()
     siblings: int = 1
+    partial: bool = False
     large_text: tuple[int, str] | None = field(default=None, repr=False)
     large_redacted: tuple[int, Redacted] | None = field(default=None, repr=False)
 

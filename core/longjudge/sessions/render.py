@@ -26,6 +26,9 @@ _BLOCK_IDS = frozenset(
 )
 _MAX_DEPTH = 60
 
+PLACEHOLDER = "[image/png audio video document data, kB MB] nested too deeply"
+"""Every word that a placeholder may have beside a size and a type that the record names."""
+
 MAX_NESTING = 200
 """A value nested deeper is not rendered. Python's own limit depends on who calls."""
 

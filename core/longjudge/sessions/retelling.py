@@ -22,6 +22,7 @@ from longjudge.sessions.model import (
     Severity,
     tokens_of,
 )
+from longjudge.sessions.search_places import FilePlace
 from longjudge.sessions.sources import RecordCache
 from longjudge.text import without_surrogates
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from longjudge.sessions.gather import Gathering
     from longjudge.sessions.notes import Notes
+    from longjudge.sessions.search_places import Place
     from longjudge.sessions.sources import FilePart
 
 _BUFFER_BYTES = 1 << 20
@@ -124,11 +126,9 @@ class Spool:
             SessionError: the file was written over.
         """
         try:
-            row = _decode(self.line(number))
+            return _told(self.line(number))[0]
         except (msgspec.DecodeError, OSError) as error:
             raise SessionError("the file with its events cannot be read again") from error
-        kind = KINDS[row.kind]
-        return Event(kind, row.body, row.tool, row.call_id, row.is_error, row.timestamp)
 
     def leave(self) -> None:
         """One reader less; the last one closes the file."""
@@ -139,6 +139,13 @@ class Spool:
     def close(self) -> None:
         """Give the room back."""
         self._file.close()
+
+
+def _told(line: bytes) -> Sequence[Event]:
+    """The event of a line."""
+    row = _decode(line)
+    kind = KINDS[row.kind]
+    return [Event(kind, row.body, row.tool, row.call_id, row.is_error, row.timestamp)]
 
 
 class RetoldSource:
@@ -178,6 +185,11 @@ class RetoldSource:
     def forget(self) -> None:
         """Read every event anew from now on."""
         self._cache.clear()
+
+    def places(self) -> Sequence[Place]:
+        """Where the events stand, to be searched: their texts stand there as they are."""
+        spool = self.spool
+        return [FilePlace(0, None, spool.ends, file=spool.descriptor, decode=_told, made=None)]
 
     def close(self) -> None:
         """Let go of both files."""

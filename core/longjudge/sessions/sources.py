@@ -7,11 +7,13 @@ from bisect import bisect_right
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions.lines import open_regular, read_range
+from longjudge.sessions.search_places import FilePlace, MemoryPlace, Place
 
 if TYPE_CHECKING:
     from array import array
@@ -106,6 +108,24 @@ class FilePart:
         finally:
             os.close(descriptor)
 
+    def place(self) -> Place:
+        """The same records, to be searched.
+
+        Raises:
+            SessionError: the file was let go of.
+        """
+        format_ = self.format
+        assert format_ is not None
+        closed = self.path is None and self.descriptor == NOT_HELD
+        return FilePlace(
+            self.first,
+            self.starts,
+            self.ends,
+            file=self.path if self.path is not None and not closed else self.descriptor,
+            decode=partial(_events, format_),
+            made=format_.made,
+        )
+
     def leave(self) -> None:
         """One reader less; the last one closes the file."""
         with _leaving:
@@ -153,6 +173,10 @@ class FileSource:
     def record_file(self, record: int) -> str | None:
         """The file that the record stands in."""
         return self._part(record).name
+
+    def places(self) -> Sequence[Place]:
+        """Where the records stand, to be searched."""
+        return [part.place() for part in self._parts if len(part.ends)]
 
     def close(self) -> None:
         """Let go of the files."""
@@ -202,6 +226,10 @@ class MemorySource:
     def forget(self) -> None:
         """Render every record anew from now on."""
         self._cache.clear()
+
+    def places(self) -> Sequence[Place]:
+        """Where the records stand, to be searched."""
+        return [MemoryPlace(self._records, partial(_events, self._format), self._format.made)]
 
     def close(self) -> None:
         """Nothing is held."""

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from longjudge.errors import NotASessionError, SessionError
+from longjudge.sessions.formats.aider_text import AiderText
+from longjudge.sessions.formats.inspect_archive import InspectArchive
+from longjudge.sessions.formats.opencode_database import OpenCodeDatabase
+from longjudge.sessions.formats.opencode_tree import OpenCodeTree
 from longjudge.sessions.lines import open_regular, read_range
 from longjudge.sessions.model import Severity
 
@@ -148,7 +152,7 @@ class Unpacking:
         self._buffer = bytearray()
 
 
-UNPACKERS: tuple[Unpacker, ...] = ()
+UNPACKERS: tuple[Unpacker, ...] = (InspectArchive(), AiderText(), OpenCodeDatabase(), OpenCodeTree(),)
 """Every container that is read, the more particular one first."""
 
 

@@ -9,13 +9,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.formats.agent_chats import AgentChats
+from longjudge.sessions.formats.aider import Aider
 from longjudge.sessions.formats.anthropic_messages import AnthropicMessages
+from longjudge.sessions.formats.atif import Atif
+from longjudge.sessions.formats.chatgpt_export import ChatGPTExport
 from longjudge.sessions.formats.claude_code import ClaudeCode
+from longjudge.sessions.formats.claude_stream import ClaudeStream
 from longjudge.sessions.formats.cline import Cline
 from longjudge.sessions.formats.codex import Codex
+from longjudge.sessions.formats.copilot_cli import CopilotCli
+from longjudge.sessions.formats.failproof import Failproof
+from longjudge.sessions.formats.gemini import GeminiCli
+from longjudge.sessions.formats.gemini_stream import GeminiStream
 from longjudge.sessions.formats.generic import GenericEvents
+from longjudge.sessions.formats.har import HttpArchive
+from longjudge.sessions.formats.inspect_log import InspectLog
+from longjudge.sessions.formats.langchain import LangChainMessages
+from longjudge.sessions.formats.langfuse import Langfuse
+from longjudge.sessions.formats.langsmith import LangSmith
+from longjudge.sessions.formats.mini_swe_agent import MiniSWEAgent
 from longjudge.sessions.formats.openai_chat import OpenAIChat
 from longjudge.sessions.formats.openai_responses import OpenAIResponses
+from longjudge.sessions.formats.opencode import OpenCode
+from longjudge.sessions.formats.openhands import OpenHands
+from longjudge.sessions.formats.otel import OtelSpans
+from longjudge.sessions.formats.pi import Pi
+from longjudge.sessions.formats.sharegpt import ShareGpt
+from longjudge.sessions.formats.swe_agent import SWEAgent
+from longjudge.sessions.formats.tau_bench import TauBench
+from longjudge.sessions.formats.vercel import VercelMessages
+from longjudge.sessions.formats.vercel_stream import VercelStream
+from longjudge.sessions.formats.vscode_chat import VsCodeChat
 
 if TYPE_CHECKING:
     from longjudge.sessions.formats.base import SessionFormat
@@ -36,7 +61,33 @@ MESSAGE_LISTS: tuple[SessionFormat, ...] = (
 )
 """Lists of messages as the models' interfaces take them: whatever has no envelope of its own."""
 
-RETOLD: tuple[RetoldFormat, ...] = ()
+RETOLD: tuple[RetoldFormat, ...] = (
+    ClaudeStream(),
+    Pi(),
+    OpenCode(),
+    CopilotCli(),
+    GeminiStream(),
+    GeminiCli(),
+    Atif(),
+    MiniSWEAgent(),
+    SWEAgent(),
+    OpenHands(),
+    InspectLog(),
+    TauBench(),
+    OtelSpans(),
+    Langfuse(),
+    LangSmith(),
+    Failproof(),
+    ShareGpt(),
+    VsCodeChat(),
+    HttpArchive(),
+    ChatGPTExport(),
+    AgentChats(),
+    LangChainMessages(),
+    VercelMessages(),
+    VercelStream(),
+    Aider(),
+)
 """Formats whose records need one another."""
 
 FORMATS: tuple[SessionFormat, ...] = (*ENVELOPED, *MESSAGE_LISTS, GENERIC)

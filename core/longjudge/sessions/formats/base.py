@@ -8,6 +8,7 @@ titles, which records belong to the thread) is decided by its reader while the f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from longjudge.sessions.reading import RecordReading
@@ -44,12 +45,15 @@ class SessionFormat(Protocol):
     """What the loader knows of a format.
 
     `before` and `after` name the entries of a document beside its messages that are records of
-    the session too, ahead of the messages or behind them.
+    the session too, ahead of the messages or behind them. `made` holds the words that texts of
+    events have and their records do not, beside placeholders for media, each with what stands in
+    the records for which it is written: a search of the file must not miss them.
     """
 
     name: str
     before: Sequence[str]
     after: Sequence[str]
+    made: Mapping[str, Sequence[str]]
 
     def fits(self, record: dict[str, object]) -> bool:
         """Whether a record looks like one of this format."""
@@ -101,6 +105,7 @@ class Format(ABC, Generic[R]):
     name: str
     before: Sequence[str] = ()
     after: Sequence[str] = ()
+    made: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     @abstractmethod
     def fits(self, record: dict[str, object]) -> bool:

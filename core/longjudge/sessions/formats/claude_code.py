@@ -23,7 +23,7 @@ from longjudge.sessions.subagents import subagent_files
 from longjudge.sessions.values import bool_or_none, is_object, text_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from longjudge.sessions.formats.base import SessionReader
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _REDACTED = "[redacted]"
 _NO_RESPONSE = "No response requested."
+_MADE = {_REDACTED: ("redacted_thinking", "signature")}
 
 # Texts under the user's name that no user typed.
 _WRAPPERS = (
@@ -75,6 +76,7 @@ class ClaudeCode(Format[ClaudeRecord]):
     """Reads Claude Code transcripts."""
 
     name = "claude-code"
+    made: Mapping[str, Sequence[str]] = _MADE
 
     def fits(self, record: dict[str, object]) -> bool:
         """A typed record with a session's camel-case ids, or a typed message."""

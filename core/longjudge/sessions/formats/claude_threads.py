@@ -16,6 +16,7 @@ import msgspec
 from longjudge.sessions.formats.claude_records import AgentOfResult, ClaudeRecord
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.keeper import RecordKeeper
+from longjudge.sessions.key_set import KeySet, as_key
 from longjudge.sessions.model import EventKind, Severity
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.sessions.values import is_object, text_or_none
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 COPIES = "copies of earlier events, left out"
 COPIED = "events of a session that continues in another file, counted there"
 
+_IFLOW_ANSWER = "response-"
+"""How iFlow, which writes these records too, begins the id of an answer."""
+
 _STARTERS = frozenset({"Task", "Agent"})
 _DIGIT = re.compile(r"[1-9]")
 _TASK_ID = re.compile(r"<task-id>\s*([\w-]{1,100})\s*</task-id>")
@@ -45,7 +49,7 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
 
     def __init__(self, gathering: Gathering, notes: Notes) -> None:
         super().__init__(gathering, notes)
-        self._seen: set[int] = set()
+        self._seen = KeySet()
         self._title_rank = 0
         self._starters: dict[str, tuple[str, int]] = {}
         self._notices: dict[str, str] = {}
@@ -110,7 +114,7 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
     def mark_as_read(self) -> None:
         """Let the files that are read after this one know its events."""
         if self.gathering.elsewhere is not None:
-            self.gathering.elsewhere |= self._seen
+            self.gathering.elsewhere.update(self._seen)
 
     def _is_copy(
         self, record: ClaudeRecord, position: int, event: Event, digest: bytes
@@ -122,20 +126,20 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         placeholders say nothing: real ones hold digits.
         """
         message_id = record.message.id if record.message else None
-        if message_id and _DIGIT.search(message_id):
-            key = hash((message_id, event.call_id, digest))
+        if message_id and event.call_id and message_id.startswith(_IFLOW_ANSWER):
+            # Each of its records repeats the calls that the one before it asked for.
+            key = hash((_IFLOW_ANSWER, event.kind, event.call_id, digest))
+        elif message_id and _DIGIT.search(message_id):
+            key = as_key((message_id, event.call_id, digest))
         elif record.uuid and _DIGIT.search(record.uuid):
-            key = hash((record.uuid, record.timestamp, position, event.call_id, digest))
+            key = as_key((record.uuid, record.timestamp, position, event.call_id, digest))
         else:
             return None
         elsewhere = self.gathering.elsewhere
         if elsewhere is not None and key in elsewhere:
             self.gathering.copied += 1
             return COPIED
-        if key in self._seen:
-            return COPIES
-        self._seen.add(key)
-        return None
+        return None if self._seen.add(key) else COPIES
 
     def _note_starter(self, record: ClaudeRecord, event: Event, thread: str, row: int) -> None:
         if event.call_id:

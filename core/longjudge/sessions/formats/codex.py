@@ -15,6 +15,7 @@ from longjudge.sessions.formats.codex_files import subagent_files
 from longjudge.sessions.formats.codex_items import item_events
 from longjudge.sessions.formats.codex_notices import notice_events
 from longjudge.sessions.formats.codex_records import (
+    ENCRYPTED,
     CodexRecord,
     Item,
     as_record,
@@ -29,7 +30,7 @@ from longjudge.sessions.formats.codex_threads import (
     survey_file,
 )
 from longjudge.sessions.model import Event, EventKind
-from longjudge.sessions.render import render_value
+from longjudge.sessions.render import PLACEHOLDER, render_value
 from longjudge.sessions.values import is_object
 
 if TYPE_CHECKING:
@@ -47,11 +48,30 @@ _TYPES = frozenset(
     }
 )
 
+# What events say that no record does, and what stands in the records that make them say it.
+_MADE = {
+    "the conversation was compacted": ("compacted",),
+    "message from to": ("agent_message",),
+    "saved as": ("saved_path",),
+    "automatic review of an action": ("guardian_assessment",),
+    "review asked for": ("eview",),
+    "turn aborted": ("turn_aborted",),
+    "turns taken back": ("thread_rolled_back",),
+    "undo": ("undo_completed",),
+    "workdir": ("cwd",),
+    "to": ("move_path",),
+    "image": ("Image",),
+    "path: null": ("view_image", "mageView", "mageview"),
+    ENCRYPTED: ("encrypted_content",),
+    PLACEHOLDER: ("mage_generation", "mageGeneration", "magegeneration"),
+}
+
 
 class Codex(Format[CodexRecord]):
     """Reads Codex rollouts."""
 
     name = "codex"
+    made: Mapping[str, Sequence[str]] = _MADE
 
     def fits(self, record: Item) -> bool:
         """An envelope of a known type, or what only older files hold."""

@@ -23,7 +23,7 @@ BARE_ITEMS = frozenset(
 """Items that older versions write as records of their own, without an envelope."""
 
 _META_KEYS = ("instructions", "git", "cwd", "originator", "cli_version")
-_ENCRYPTED = "[encrypted]"
+ENCRYPTED = "[encrypted]"
 
 # What the program puts into messages under the user's name.
 _INJECTED = frozenset(
@@ -115,7 +115,7 @@ def _block(block: object) -> str:
     if isinstance(kind, str) and "image" in kind.lower():
         return image(block.get("image_url") or block.get("url") or block.get("path"))
     if kind == "encrypted_content" or "encrypted_content" in block:
-        return _ENCRYPTED
+        return ENCRYPTED
     return render_block(block)
 
 

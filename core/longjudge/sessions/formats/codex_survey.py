@@ -98,7 +98,8 @@ class Survey:
     def __init__(self, record_events: Callable[[CodexRecord], list[Event]]) -> None:
         self._record_events = record_events
         self._texts: dict[tuple[EventKind, int], list[Spots]] = {}
-        self._ids: dict[tuple[EventKind, str], int] = {}
+        # By hash: the ids themselves would take more room than the index.
+        self._ids: dict[int, int] = {}
         self._copies: set[tuple[int, int]] = set()
         self._history = _History()
 
@@ -136,7 +137,7 @@ class Survey:
         if event.kind not in _TOOL_KINDS or not event.call_id:
             return False
         level = level_of(record)
-        return self._ids.get((event.kind, event.call_id), level) < level
+        return self._ids.get(hash((event.kind, event.call_id)), level) < level
 
     def _is_plain(self, head: _Head, line: int) -> bool:
         """Take note of a record by its head, where that is enough."""
@@ -202,7 +203,7 @@ class Survey:
 
     def _note_id(self, kind: EventKind, id_: object, level: int) -> None:
         if isinstance(id_, str) and id_:
-            key = (kind, id_)
+            key = hash((kind, id_))
             self._ids[key] = min(level, self._ids.get(key, level))
 
     def _own(self, spots: Spots) -> Spots:

@@ -15,6 +15,7 @@ from longjudge.sessions.formats.codex_records import CodexRecord, arguments_of
 from longjudge.sessions.formats.codex_survey import Survey, level_of
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.keeper import RecordKeeper
+from longjudge.sessions.key_set import KeySet, as_key
 from longjudge.sessions.lines import index_lines, open_regular, read_line_blocks
 from longjudge.sessions.model import EventKind, Severity
 from longjudge.sessions.values import is_array, is_object, text_or_none
@@ -65,7 +66,7 @@ class CodexKeeper(RecordKeeper[CodexRecord]):
         super().__init__(gathering, notes)
         self._survey = survey
         self._thread = thread
-        self._seen: set[int] = set()
+        self._seen = KeySet()
         self._starters: dict[str, int] = {}
         self._started: dict[str, str] = {}
 
@@ -113,11 +114,9 @@ class CodexKeeper(RecordKeeper[CodexRecord]):
         id_ = text_or_none(record.payload.get("id"))
         if id_ is None or record.timestamp is None or not _DIGIT.search(id_):
             return False
-        key = hash((id_, record.timestamp, level_of(record), position, event.call_id, digest))
-        if key in self._seen:
-            return True
-        self._seen.add(key)
-        return False
+        level = level_of(record)
+        key = as_key((id_, record.timestamp, level, position, event.call_id, digest))
+        return not self._seen.add(key)
 
     def _note_agents(self, record: CodexRecord, event: Event, row: int) -> None:
         """Remember what may have started a subagent, and what a subagent was asked."""

@@ -14,6 +14,7 @@ import msgspec
 from longjudge.sessions.formats.text_calls import TextCall, read_text_result, split_text_calls
 from longjudge.sessions.model import Event, EventKind, lengthen
 from longjudge.sessions.render import (
+    PLACEHOLDER,
     media_placeholder,
     render_block,
     render_content,
@@ -51,6 +52,15 @@ NO_EVENTS = frozenset({"mcp_list_tools", "item_reference"})
 """Items that say nothing of what happened."""
 
 _REDACTED = "[redacted]"
+_HIDDEN = ("redacted_thinking", "signature", "encrypted_content")
+MADE = {
+    _REDACTED: _HIDDEN,
+    "[audio]": ("input_audio",),
+    PLACEHOLDER: ("image_generation_call",),
+    "queries: null": ("file_search_call",),
+    "prompt: null": ("image_generation_call",),
+}
+"""What events say that no record does, and what stands in the records that make them say it."""
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 _TIME_KEYS = ("timestamp", "ts", "created_at", "created", "createdAt", "time")
 _TEXT_KEYS = ("text", "content", "summary", "reason")

@@ -24,6 +24,7 @@ from longjudge.sessions.formats.conversations import (
 from longjudge.sessions.formats.generic import GenericEvents
 from longjudge.sessions.formats.message_events import (
     CALL_BLOCKS,
+    MADE,
     NO_EVENTS,
     ROLES,
     THINKING_BLOCKS,
@@ -102,6 +103,7 @@ class MessageList(Format[MessageRecord]):
 
     before: Sequence[str] = SYSTEM_KEYS
     after: Sequence[str] = RESPONSE_KEYS
+    made: Mapping[str, Sequence[str]] = MADE
 
     def fits(self, record: Message) -> bool:
         """A message, or a conversation of messages."""

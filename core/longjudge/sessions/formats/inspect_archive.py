@@ -1,0 +1,190 @@
+"""The archive that an Inspect log is (`.eval`): one record for each of its samples.
+
+A sample that is one member becomes a record as it stands. One in chunks becomes a record for each
+chunk, which names what it holds, and one for its shell behind them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from longjudge.errors import NotASessionError
+from longjudge.sessions.formats.inspect_samples import ITEMS, PART, PREFIX, SHELL, START
+from longjudge.sessions.model import Severity
+from longjudge.sessions.records import DECODE_ERRORS
+from longjudge.sessions.values import is_object, text_or_none
+from longjudge.sessions.zip_members import HEADER, CutMemberError, Member, inflate, members_of
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longjudge.sessions.unpack import Unpacking
+
+UNFINISHED = "the log was not finished: what was running when it was written is not in it"
+NO_DIRECTORY = "the archive has no directory: its members were found one by one"
+CUT = "members that are cut or damaged, left out"
+TOO_LARGE = "samples of more than 1 GB, left out"
+
+_MAX_MEMBER = 1 << 30
+_MAX_TOTAL = 4 << 30
+_TOTAL_RATIO = 500
+_SAMPLES = "samples/"
+_OUTLINES = ("header.json", "_journal/start.json")
+_STARTS = ("_journal/", _SAMPLES, "header.json", "summaries.json", "reductions.json")
+_SEQUENCES = ("attachments", "messages", "events")
+_NAME_AT = 30
+_NUMBERS = re.compile(r"(\d{1,18})")
+_encode = msgspec.json.Encoder().encode
+
+
+class InspectArchive:
+    """Unpacks the samples of a log."""
+
+    name = "inspect"
+    folders = False
+
+    def fits(self, start: bytes, path: Path) -> bool:
+        """Whether a zip archive begins with a member of a log."""
+        name = start[_NAME_AT : _NAME_AT + 60].decode("latin-1")
+        return start.startswith(HEADER) and name.startswith(_STARTS)
+
+    def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:
+        """Write out the samples, one at a time.
+
+        Raises:
+            NotASessionError: there is none, or a member is a decompression bomb.
+        """
+        members, whole = members_of(descriptor, into.packed)
+        by_name = {member.name: member for member in members}
+        reader = _Reader(descriptor, into)
+        outline = next((by_name[name] for name in _OUTLINES if name in by_name), None)
+        if outline is not None:
+            into.around.update(reader.outline(outline))
+        if not whole:
+            into.note(NO_DIRECTORY, Severity.WARNING)
+        if _OUTLINES[0] not in by_name:
+            into.note(UNFINISHED, Severity.WARNING)
+        for sample in _samples(members):
+            sample.write(reader)
+        if not reader.samples:
+            raise NotASessionError(_without_samples(into))
+
+
+@dataclass(slots=True)
+class _SampleMembers:
+    """The members of a sample: one, or a shell and the chunks of its sequences by their start."""
+
+    prefix: str
+    whole: Member | None = None
+    shell: Member | None = None
+    chunks: dict[str, dict[int, Member]] = field(
+        default_factory=dict[str, "dict[int, Member]"]
+    )
+
+    def write(self, reader: _Reader) -> None:
+        """Write the records of the sample."""
+        if self.whole is not None:
+            reader.add(self.whole, b"", b"")
+            return
+        for sequence in _SEQUENCES:
+            for start, member in sorted(self.chunks.get(sequence, {}).items()):
+                reader.add(member, self._head(sequence, start), b"}")
+        if self.shell is not None:
+            reader.add(self.shell, self._head(SHELL, 0), b"}")
+
+    def _head(self, part: str, start: int) -> bytes:
+        """The beginning of a record that holds a chunk."""
+        fields = _encode({PART: part, PREFIX: self.prefix, START: start})
+        return fields[:-1] + b',"' + ITEMS.encode() + b'":'
+
+
+class _Reader:
+    """Inflates members into records, within bounds."""
+
+    def __init__(self, descriptor: int, into: Unpacking) -> None:
+        self._descriptor = descriptor
+        self._into = into
+        self._total = 0
+        self.samples = 0
+
+    def outline(self, member: Member) -> dict[str, object]:
+        """What a log says about all of its samples; nothing where it cannot be read."""
+        data = self._bytes(member)
+        try:
+            value = json.loads(data or b"null", strict=False)
+        except DECODE_ERRORS:
+            return {}
+        return value if is_object(value) else {}
+
+    def add(self, member: Member, head: bytes, tail: bytes) -> None:
+        """A member as a record."""
+        data = self._bytes(member)
+        if data is not None:
+            self._into.add(head + data + tail if head else data)
+            self.samples += 1
+
+    def _bytes(self, member: Member) -> bytes | None:
+        """All of a member; None where it is damaged or too large, which is noted."""
+        pieces: list[bytes] = []
+        size = 0
+        if (member.size or 0) <= _MAX_MEMBER:
+            try:
+                for piece in inflate(self._descriptor, member):
+                    pieces.append(piece)
+                    size += len(piece)
+                    self._into.tell()
+                    if size > _MAX_MEMBER:
+                        break
+            except CutMemberError:
+                self._into.note(CUT, Severity.WARNING)
+                return None
+        if size > _MAX_MEMBER or (member.size or 0) > _MAX_MEMBER:
+            self._into.note(TOO_LARGE, Severity.WARNING)
+            return None
+        self._total += size
+        if self._total > _MAX_TOTAL and self._total > _TOTAL_RATIO * self._into.packed:
+            raise NotASessionError(
+                f"a decompression bomb: it grows from {self._into.packed} bytes to more than"
+                f" {self._total // 1_000_000} MB; unpack it by other means if you trust it"
+            )
+        return b"".join(pieces)
+
+
+def _samples(members: list[Member]) -> list[_SampleMembers]:
+    """The samples of an archive, in the order of their names with numbers by their value."""
+    found: dict[str, _SampleMembers] = {}
+    for member in members:
+        if not member.name.startswith(_SAMPLES) or not member.name.endswith(".json"):
+            continue
+        # The id of a sample may hold slashes itself, so names are read from their end.
+        prefix, _, last = member.name.rpartition("/")
+        stem = last.removesuffix(".json")
+        above, _, sequence = prefix.rpartition("/")
+        if "_epoch_" in stem:
+            name = f"{prefix}/{stem}"
+            found.setdefault(name, _SampleMembers(name)).whole = member
+        elif stem == SHELL and "_epoch_" in prefix:
+            found.setdefault(prefix, _SampleMembers(prefix)).shell = member
+        elif sequence in _SEQUENCES and stem.isdecimal() and len(stem) < 15:
+            chunks = found.setdefault(above, _SampleMembers(above)).chunks
+            chunks.setdefault(sequence, {})[int(stem)] = member
+    sound = [each for each in found.values() if each.whole or each.shell]
+    return sorted(sound, key=lambda each: _natural(each.prefix))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    parts = _NUMBERS.split(name)
+    return [(int(part), "") if at % 2 else (-1, part) for at, part in enumerate(parts)]
+
+
+def _without_samples(into: Unpacking) -> str:
+    status = text_or_none(into.around.get("status"))
+    said = f" (its status: {clean_line(status, 40)})" if status else ""
+    lost = "; its samples are cut or damaged" if any(n == CUT for n, _ in into.notes) else ""
+    return f"an Inspect log without samples{said}{lost}"

@@ -1,0 +1,296 @@
+"""OpenTelemetry's containers: OTLP JSON old and new, Tempo, Jaeger, and the SDKs' own dumps.
+
+Attributes are a list of keys with typed values, or an object; numbers stand in strings; ids,
+times and parents go by many names. Here they become one shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from longjudge.sessions.times import iso_time
+from longjudge.sessions.values import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Attributes = dict[str, object]
+
+RESOURCE_LISTS = ("resourceSpans", "resource_spans", "batches")
+_SCOPE_LISTS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+_SPAN_LISTS = ("spans",)
+_TRACE_KEYS = ("traceId", "trace_id", "traceID")
+_SPAN_KEYS = ("spanId", "span_id", "spanID")
+_PARENT_KEYS = ("parentSpanId", "parent_span_id", "parentSpanID", "parent_id", "parentId")
+_CONTEXT_KEYS = ("spanContext", "context", "span_context", "_spanContext")
+_PARENT_CONTEXTS = ("parentSpanContext", "parent_span_context", "parent")
+_START_KEYS = ("startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time", "timestamp")
+_END_KEYS = ("endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time")
+_EVENT_KEYS = ("events", "span_events", "spanEvents", "logs")
+_TYPED = {
+    *("stringValue", "string_value", "intValue", "int_value", "doubleValue", "double_value"),
+    *("boolValue", "bool_value", "bytesValue", "bytes_value"),
+}
+_LIST_VALUES = ("arrayValue", "array_value")
+_MAP_VALUES = ("kvlistValue", "kvlist_value")
+_FAILED = ("2", "error", "status_code_error", "statuscode.error")
+_MAX_DEPTH = 20
+_NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class OtelEvent:
+    """An event of a span."""
+
+    name: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class OtelSpan:
+    """A span in one shape; `start` and `end` are dates, `order` sorts by the start."""
+
+    id: str
+    parent: str
+    trace: str
+    name: str
+    order: str
+    start: str | None
+    end: str | None
+    attributes: Attributes
+    events: tuple[OtelEvent, ...] = field(default=())
+    failed: bool = False
+    message: str | None = None
+
+
+def raw_spans(value: object, depth: int = 0) -> Iterator[dict[str, object]]:
+    """The spans as they stand in a container, or the one that a value is."""
+    if is_array(value):
+        for item in value:
+            yield from raw_spans(item, depth)
+        return
+    if not is_object(value) or depth > 6:
+        return
+    if is_span(value):
+        yield value
+        return
+    for name in (*RESOURCE_LISTS, *_SCOPE_LISTS, *_SPAN_LISTS, "data", "trace"):
+        inner = value.get(name)
+        if is_array(inner) or (name == "trace" and is_object(inner)):
+            yield from raw_spans(inner, depth + 1)
+
+
+def is_span(value: dict[str, object]) -> bool:
+    """Whether an object is one span: it has a span's id and a name or a time."""
+    own = any(key in value for key in _SPAN_KEYS)
+    if not own:
+        own = any(_has_ids(value.get(key)) for key in _CONTEXT_KEYS)
+    named = "name" in value or "operationName" in value
+    return own and named and any(key in value for key in _START_KEYS)
+
+
+def _has_ids(value: object) -> bool:
+    return is_object(value) and any(key in value for key in _SPAN_KEYS)
+
+
+def read_span(raw: dict[str, object]) -> OtelSpan:
+    """One span, whatever its entries are called."""
+    contexts = [inner for key in _CONTEXT_KEYS if is_object(inner := raw.get(key))]
+    attributes = read_attributes(raw.get("attributes", raw.get("tags")))
+    order, start = _time(_first(raw, _START_KEYS))
+    failed, message = _status(raw, attributes)
+    return OtelSpan(
+        id=_id(raw, contexts, _SPAN_KEYS),
+        parent=_parent(raw),
+        trace=_id(raw, contexts, _TRACE_KEYS),
+        name=str(_first(raw, ("name", "operationName")) or ""),
+        order=order,
+        start=start,
+        end=_time(_first(raw, _END_KEYS))[1] or start,
+        attributes=attributes,
+        events=tuple(_events(raw)),
+        failed=failed,
+        message=message,
+    )
+
+
+def read_attributes(value: object) -> Attributes:
+    """Attributes by name, with plain values; objects inside an object become dotted names."""
+    found: Attributes = {}
+    if is_array(value):
+        for item in value:
+            if is_object(item) and isinstance(key := item.get("key"), str):
+                found[key] = _plain(item.get("value"), 0)
+    elif is_object(value):
+        for key, item in value.items():
+            plain = _plain(item, 0)
+            if is_object(plain) and "." not in key:
+                _flatten(found, key, plain, 0)
+            else:
+                found[key] = plain
+    return found
+
+
+def nested(attributes: Attributes, prefix: str) -> object:
+    """What stands under a name, put together again where it was flattened: `a.0.b` and so on."""
+    if prefix in attributes:
+        return attributes[prefix]
+    root: dict[str, object] = {}
+    for key, value in attributes.items():
+        if not key.startswith(prefix + "."):
+            continue
+        parts = key[len(prefix) + 1 :].split(".")
+        if len(parts) > _MAX_DEPTH:
+            continue
+        at = root
+        for part in parts[:-1]:
+            inner = at.get(part)
+            if not is_object(inner):
+                inner = at[part] = {}
+            at = inner
+        at.setdefault(parts[-1], value)
+    return _listed(root) if root else None
+
+
+def _listed(value: object) -> object:
+    """Objects whose names are numbers as the lists that they were."""
+    if not is_object(value):
+        return value
+    items = {key: _listed(item) for key, item in value.items()}
+    if items and all(key.isdecimal() and len(key) < 10 for key in items):
+        return [items[key] for key in sorted(items, key=int)]
+    return items
+
+
+def _flatten(found: Attributes, prefix: str, value: dict[str, object], depth: int) -> None:
+    for key, item in value.items():
+        if is_object(item) and depth < _MAX_DEPTH:
+            _flatten(found, f"{prefix}.{key}", item, depth + 1)
+        else:
+            found[f"{prefix}.{key}"] = item
+
+
+def _plain(value: object, depth: int) -> object:
+    """The value inside its type."""
+    if not is_object(value) or depth > _MAX_DEPTH or not 0 < len(value) <= 2:
+        return value
+    if is_object(inner := value.get("Value")):
+        value = inner
+    for key, item in value.items():
+        if key in _TYPED:
+            number = key.lower().startswith("int") and isinstance(item, str)
+            return int(item) if number and _is_number(str(item)) else item
+        if key in _LIST_VALUES:
+            values = item.get("values") if is_object(item) else item
+            return [_plain(each, depth + 1) for each in values] if is_array(values) else []
+        if key in _MAP_VALUES:
+            pairs = item.get("values") if is_object(item) else item
+            return {
+                str(pair.get("key")): _plain(pair.get("value"), depth + 1)
+                for pair in (pairs if is_array(pairs) else [])
+                if is_object(pair)
+            }
+    return value
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").isdecimal() and len(text) < 25
+
+
+def _first(source: dict[str, object], keys: tuple[str, ...]) -> object:
+    return next((source[key] for key in keys if source.get(key) is not None), None)
+
+
+def _id(raw: dict[str, object], contexts: list[dict[str, object]], keys: tuple[str, ...]) -> str:
+    for source in (raw, *contexts):
+        value = _first(source, keys)
+        if isinstance(value, str | int):
+            return str(value)[:200]
+    return ""
+
+
+def _parent(raw: dict[str, object]) -> str:
+    value = _first(raw, _PARENT_KEYS)
+    if isinstance(value, str | int):
+        return str(value)[:200]
+    for key in _PARENT_CONTEXTS:
+        inner = raw.get(key)
+        if is_object(inner):
+            return _id(inner, [], _SPAN_KEYS)
+    references = raw.get("references")
+    for reference in references if is_array(references) else []:
+        if is_object(reference) and reference.get("refType", "CHILD_OF") == "CHILD_OF":
+            return _id(reference, [], _SPAN_KEYS)
+    return ""
+
+
+def _time(value: object) -> tuple[str, str | None]:
+    """A time as what it sorts by, and as a date."""
+    if is_array(value) and len(value) == 2:
+        seconds, rest = value
+        if isinstance(seconds, int) and isinstance(rest, int):
+            value = seconds * 1_000_000_000 + rest
+    if isinstance(value, str) and _is_number(value):
+        value = int(value)
+    if isinstance(value, bool) or value is None:
+        return "", None
+    if isinstance(value, int | float):
+        unit = _unit(value)
+        if value != value or value in (float("inf"), float("-inf")):
+            return "", None
+        return f"{int(value * _NANOSECONDS[unit]):025d}", iso_time(value, unit)
+    if not isinstance(value, str):
+        return "", None
+    return sortable_time(value), iso_time(value, "ns")
+
+
+def sortable_time(text: str) -> str:
+    """What a date sorts by beside others that are written in other ways."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return text[:60]
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    microseconds = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return f"{microseconds * 1_000:025d}"
+
+
+def _unit(value: float) -> str:
+    if abs(value) > 1e17:
+        return "ns"
+    if abs(value) > 1e14:
+        return "us"
+    return "ms" if abs(value) > 1e11 else "s"
+
+
+def _events(raw: dict[str, object]) -> Iterator[OtelEvent]:
+    listed = _first(raw, _EVENT_KEYS)
+    for item in listed if is_array(listed) else []:
+        if not is_object(item):
+            continue
+        attributes = read_attributes(item.get("attributes", item.get("fields")))
+        body = item.get("body")
+        if is_object(body):
+            attributes = {**read_attributes(_plain(body, 0)), **attributes}
+        name = _first(item, ("name", "event_name", "eventName")) or _first(
+            attributes, ("event.name", "event", "name")
+        )
+        yield OtelEvent(str(name or ""), attributes)
+
+
+def _status(raw: dict[str, object], attributes: Attributes) -> tuple[bool, str | None]:
+    """Whether a span failed, and what is said of it."""
+    status = raw.get("status")
+    code: object = status
+    message: object = _first(raw, ("status_message", "statusMessage"))
+    if is_object(status):
+        code = _first(status, ("code", "status_code", "statusCode"))
+        message = _first(status, ("message", "description")) or message
+    code = code if code is not None else raw.get("status_code")
+    code = code if code is not None else attributes.get("otel.status_code")
+    message = message or attributes.get("otel.status_description")
+    failed = str(code).lower() in _FAILED or attributes.get("error") is True
+    return failed, message if isinstance(message, str) and message else None

@@ -1,0 +1,339 @@
+"""Tells the conversations in a trace, span by span, each in the thread of its agent.
+
+What a model was asked repeats all that was said before; what a tool's span holds, the model's
+answer asked for; what an agent's span holds, its models said. `ToldOnce` keeps each to once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from longjudge.errors import NotASessionError
+from longjudge.sessions.formats.retold import RetoldFormat
+from longjudge.sessions.formats.spans import (
+    Content,
+    Detail,
+    Span,
+    SpanKind,
+    arrange,
+    inside,
+    tells_more_inside,
+    walk,
+)
+from longjudge.sessions.formats.told_once import call_key
+from longjudge.sessions.formats.trace_threads import Thread, Threads
+from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.model import EventKind, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from longjudge.sessions.formats.retold import Given, Records, Telling
+    from longjudge.sessions.model import Event
+
+NO_CONTENT = "spans of models or agents whose messages were not recorded"
+TWICE = "spans that stand in the file twice, counted once"
+
+_HELD_RECORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A span as a record holds it: what it is, and the value that its content is read from."""
+
+    span: Span
+    value: dict[str, object]
+
+
+class TraceFormat(RetoldFormat):
+    """A format whose records hold spans."""
+
+    what: str
+    """What such a file holds, in the words of a refusal."""
+
+    how: str
+    """How to have the content recorded."""
+
+    @abstractmethod
+    def spans(self, given: Given) -> Iterable[Found]:
+        """The spans of a record, in the order of the file."""
+
+    @abstractmethod
+    def content(self, found: Found) -> Content:
+        """What a span recorded."""
+
+    def reader(self, records: Records) -> SpanReader:
+        """Reads the spans of all records."""
+        return SpanReader(self, records)
+
+    def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
+        """Tell the conversations of all traces."""
+        reader = self.reader(records)
+        spans = list(reader.survey())
+        if not any(span.kind is not SpanKind.OTHER or span.has_content for span in spans):
+            raise NotASessionError(
+                f"{self.what} ({len(spans)}), but none of a model, a tool or an agent: no"
+                " conversation was recorded in them"
+            )
+        if not any(span.has_content for span in spans):
+            raise NotASessionError(
+                f"{self.what} ({len(spans)}), but no content recorded: what was said and done is"
+                f" not in this file; {self.how}"
+            )
+        roots = arrange(spans)
+        kept = sum(1 for root in roots for _ in walk(root))
+        if kept < len(spans):
+            telling.note(TWICE, None, count=len(spans) - kept)
+        _Teller(telling, reader).tell(roots)
+
+
+class SpanReader:
+    """The spans of all records, and their contents one by one."""
+
+    def __init__(self, format_: TraceFormat, records: Records) -> None:
+        self._format = format_
+        self._records = records
+        self._held: dict[int, list[Found]] = {}
+
+    def survey(self) -> Iterator[Span]:
+        """Every span, with what must be known of it before anything is told."""
+        for found in self.all_found():
+            found.span.learn(self._format.content(found))
+            yield found.span
+
+    def all_found(self) -> Iterator[Found]:
+        """Every span of the file as it stands, with its place."""
+        number, place = -1, 0
+        for given in self._records:
+            place = place if given.number == number else 0
+            number = given.number
+            for found in self._format.spans(given):
+                found.span.record, found.span.place = number, place
+                place += 1
+                yield found
+
+    def content(self, span: Span) -> Content:
+        """What a span recorded; read again, since only the spans' outlines are held."""
+        found = self.found(span.record, span.place)
+        return self._format.content(found) if found else Content()
+
+    def found(self, record: int, place: int) -> Found | None:
+        """The span at a place of a record."""
+        held = self._held.get(record)
+        if held is None:
+            if len(self._held) >= _HELD_RECORDS:
+                del self._held[next(iter(self._held))]
+            held = [
+                found for given in self._records.at(record) for found in self._format.spans(given)
+            ]
+            self._held[record] = held
+        return held[place] if place < len(held) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a span stands: its thread, the tool and the agent around it.
+
+    `model_told` says that the model's span around it told what it would tell.
+    """
+
+    thread: Thread
+    tool: Span | None = None
+    agent: Span | None = None
+    model_told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Say:
+    """A stretch of an agent's answer, up to a call that a tool's span tells."""
+
+    span: Span
+    place: _Place
+    first: int
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Close:
+    """The end of a span, after everything inside it."""
+
+    span: Span
+    place: _Place
+    says: bool
+
+
+class _Teller:
+    """Walks the spans and tells what each adds."""
+
+    def __init__(self, telling: Telling, reader: SpanReader) -> None:
+        self._telling = telling
+        self._reader = reader
+        self._threads = Threads(telling)
+        self._seen: set[int] = set()
+        self._silent = 0
+
+    def tell(self, roots: Sequence[Span]) -> None:
+        """Tell everything, root by root."""
+        sessions = _first_sessions(roots)
+        for root in roots:
+            session = root.session or sessions.get(root.trace) or root.trace
+            self._walk(root, _Place(self._threads.main(session)))
+        if self._silent:
+            self._telling.note(NO_CONTENT, None, Severity.WARNING, self._silent)
+
+    def _walk(self, root: Span, place: _Place) -> None:
+        pending: list[tuple[Span, _Place] | _Say | _Close] = [(root, place)]
+        while pending:
+            step = pending.pop()
+            if isinstance(step, _Close):
+                self._close(step)
+            elif isinstance(step, _Say):
+                answer = self._reader.content(step.span).answer[step.first : step.end]
+                if step.end is not None:
+                    # Only its last words are known to be said when the agent ended.
+                    answer = [replace(event, timestamp=None) for event in answer]
+                step.place.thread.told.answer(answer, step.span.record)
+            elif id(step[0]) not in self._seen:
+                span, around = step
+                self._seen.add(id(span))
+                around = self._in_session(span, around)
+                within = self._open(span, around, is_root=span is root)
+                pending += reversed(self._steps(span, within, is_root=span is root))
+
+    def _in_session(self, span: Span, place: _Place) -> _Place:
+        thread = place.thread
+        if not span.session or span.session == thread.session or thread.name != MAIN_THREAD:
+            return place
+        return _Place(self._threads.main(span.session))
+
+    def _steps(
+        self, span: Span, place: _Place, *, is_root: bool
+    ) -> list[tuple[Span, _Place] | _Say | _Close]:
+        """What is to be told inside a span, in order, and its end."""
+        children = [(child, place) for child in span.children]
+        is_agent = span.kind is SpanKind.AGENT or (is_root and span.kind is SpanKind.OTHER)
+        says = is_agent and span.answered is not Detail.NONE and not _said_inside(span)
+        if not says or span.answered is not Detail.MESSAGES:
+            return [*children, _Close(span, place, says)]
+        tools = _Tools(inside(span, SpanKind.TOOL))
+        steps: list[tuple[Span, _Place] | _Say | _Close] = []
+        first = 0
+        for number, event in enumerate(self._reader.content(span).answer):
+            tool = tools.of(event) if event.kind is EventKind.TOOL_CALL else None
+            if tool is not None:
+                steps += [_Say(span, place, first, number), (tool, place)]
+                first = number + 1
+        if not steps:
+            return [*children, _Close(span, place, says)]
+        return [*steps, *children, _Say(span, place, first, None), _Close(span, place, False)]
+
+    def _open(self, span: Span, place: _Place, *, is_root: bool) -> _Place:
+        """Tell what a span adds at its start; gives the place of those inside it."""
+        if span.kind is SpanKind.TOOL:
+            return self._run_tool(span, place)
+        if span.kind is SpanKind.AGENT:
+            return self._open_agent(span, place)
+        if span.kind is SpanKind.MODEL:
+            return self._ask_model(span, place)
+        if span.has_content and place.thread.told.open_call(span.name):
+            return self._run_tool(span, place)
+        if is_root and span.asked is not Detail.NONE and not _asked_inside(span):
+            place.thread.told.request(self._reader.content(span).request, span.record)
+        return place
+
+    def _run_tool(self, span: Span, place: _Place) -> _Place:
+        if place.tool is not None and place.tool.name == span.name and place.agent is None:
+            # Two layers recorded one call.
+            return place
+        content = self._reader.content(span)
+        if content.call is None:
+            return place
+        told = place.thread.told
+        call_id = told.run(content.call, content.result, span.record)
+        return _Place(self._threads.inside(place.thread, span.name, call_id), span)
+
+    def _open_agent(self, span: Span, place: _Place) -> _Place:
+        name = span.agent or span.name
+        around = place.agent
+        thread = place.thread
+        if around is None:
+            if place.tool is not None:
+                thread = self._threads.taken(thread, name, span.openings_below)
+        elif name != (around.agent or around.name) and not _continues(span, around):
+            thread = self._threads.of_agent(thread, name, span.openings_below)
+        if span.asked is not Detail.NONE and not span.asked_below:
+            thread.told.request(self._reader.content(span).request, span.record)
+        elif not (span.has_content or span.asked_below or span.answered_below):
+            self._silent += 1
+        return _Place(thread, place.tool, span)
+
+    def _ask_model(self, span: Span, place: _Place) -> _Place:
+        if place.model_told or tells_more_inside(span):
+            return place
+        if not span.score and not span.failed:
+            self._silent += 1
+        content = self._reader.content(span)
+        told = place.thread.told
+        told.request(content.request, span.record)
+        told.answer(content.answer, span.record)
+        return replace(place, model_told=bool(inside(span, SpanKind.MODEL)))
+
+    def _close(self, step: _Close) -> None:
+        span, told = step.span, step.place.thread.told
+        if step.says:
+            told.last_words(self._reader.content(span).answer, span.record)
+        if span.failed and (failure := self._reader.content(span).failure):
+            told.failure(failure, span.record)
+
+
+class _Tools:
+    """The tools' spans inside an agent's, by the calls that they stand for."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._by_call: dict[str | int, deque[Span]] = {}
+        for span in spans:
+            for key in filter(None, (span.call_id, span.call_key)):
+                self._by_call.setdefault(key, deque()).append(span)
+
+    def of(self, call: Event) -> Span | None:
+        """The next span of a call."""
+        for key in filter(None, (call.call_id, call_key(call))):
+            if spans := self._by_call.get(key):
+                return spans.popleft()
+        return None
+
+
+def _first_sessions(roots: Sequence[Span]) -> dict[str, str]:
+    """For each trace the first conversation that one of its spans names."""
+    found: dict[str, str] = {}
+    for root in roots:
+        for span in walk(root):
+            if span.session:
+                found.setdefault(span.trace, span.session)
+    return found
+
+
+def _continues(span: Span, around: Span) -> bool:
+    """Whether an agent inside another one takes part in the same conversation."""
+    return any(opening in around.openings_below[:1] for opening in span.openings_below) or any(
+        opening in span.openings_below[:1] for opening in around.openings_below
+    )
+
+
+def _asked_inside(span: Span) -> bool:
+    return any(
+        each.asked is not Detail.NONE and each.kind in (SpanKind.MODEL, SpanKind.AGENT)
+        for each in walk(span)
+    )
+
+
+def _said_inside(span: Span) -> bool:
+    if span.answered_below or span.kind is SpanKind.AGENT:
+        return span.answered_below
+    return any(
+        each.answered is not Detail.NONE and each.kind in (SpanKind.MODEL, SpanKind.AGENT)
+        for each in walk(span)
+    )
