@@ -27,8 +27,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return max(LEAST_WORKERS, os.cpu_count() or 1)
 
 
-_PREFIXES = ("ANTHROPIC_", "LONGJUDGE_", "TEXTUAL")
-_NAMES = {"JUDGE_MODEL", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+_PREFIXES = ("ANTHROPIC_", "LONGJUDGE_", "TEXTUAL", "PI_CODING_AGENT_")
+_NAMES = {"JUDGE_MODEL", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"} | {
+    # Where agents keep their sessions.
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_DB", "COPILOT_HOME"),
+}
 
 
 def _is_foreign(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from longjudge.asking import Asking
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
-from longjudge.errors import StoreError
+from longjudge.errors import StoreError, UsageError
 from longjudge.estimate import Estimator
 from longjudge.factors import TokenWatch
 from longjudge.flights import FLIGHTS
@@ -74,7 +74,8 @@ class Judgment:
 
     Raises:
         RubricError: the judge cannot answer a criterion.
-        UsageError: the budget limits the cost, and the judge's price is unknown.
+        UsageError: the budget limits the cost, and the judge's price is unknown; or only the
+            first events of the session were read.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Judgment:
         earlier: Mapping[int, ChunkRecord] | None = None,
         fault: Fault | None = None,
     ) -> None:
+        if session.partial:
+            raise UsageError("only the first events of the session were read; read all of it first")
         judge.check_rubric(rubric)
         if budget is not None:
             budget.check_judge(judge)

@@ -153,6 +153,8 @@ def first_row(words):
     return lambda desk: words in desk.rows("sessions")[0]
 
 
+SEARCH_KEYS = ("slash", *"topic", "enter")
+
 WAYS: dict[str, Way] = {
     "run": Way("workbench", button("run"), says("complete: part ", "judged 6 of 6")),
     "cancel_run": Way("running", button("cancel-run"), says("cancelled; 0 of 6 parts judged")),
@@ -207,6 +209,19 @@ WAYS: dict[str, Way] = {
     "save": Way("finding", palette("save"), says("saved as", "a-event-1")),
     "context": Way("finding", word("detail-actions", "context"), says("AROUND EVENT 1")),
     "raw_record": Way("finding", word("detail-actions", "raw"), says("RAW line 2 of a.jsonl")),
+    "search": Way("workbench", palette("search"), says("/ search", "tool:Bash")),
+    "next_hit": Way(
+        "workbench", word("search-hits", "next"), says("hit 2 of 2"), before=SEARCH_KEYS
+    ),
+    "previous_hit": Way(
+        "workbench", word("search-hits", "previous"), says("hit 2 of 2"), before=SEARCH_KEYS
+    ),
+    "end_search": Way(
+        "workbench",
+        word("search-hits", "end"),
+        lambda desk: "/ search" not in desk.text,
+        before=SEARCH_KEYS,
+    ),
     "next_session": Way("second", palette("next_session"), says("c.jsonl", "session 3/3")),
     "previous_session": Way("second", palette("previous_session"), says("a.jsonl", "session 1/3")),
     "reload": Way("grown", palette("reload"), says("13 events")),
@@ -366,6 +381,7 @@ async def test_the_key_does_it(scene, name, key):
 SAME_CLICKS = {
     *("up", "first", "last"),
     *("next_finding", "previous_finding", "copy_json", "next_session", "previous_session"),
+    *("search", "previous_hit"),
     *("reload", "hide_others", "look_again", "failure_lab", "show_holds", "sweep_holds"),
 }
 

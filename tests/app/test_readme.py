@@ -11,7 +11,7 @@ from longjudge_tui.commands import COMMANDS, Scope
 README = Path(__file__).parents[2] / "README.md"
 PLACES = {
     "### The library": (Scope.LIBRARY,),
-    "### The workbench": (Scope.SCREEN,),
+    "### The workbench": (Scope.SCREEN, Scope.SEARCH),
     "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.APP),
 }
 

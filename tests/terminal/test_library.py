@@ -103,7 +103,7 @@ def test_with_no_path_the_sessions_of_this_computer_are_listed(
         shutil.copy(long_sample, projects / f"{name}.jsonl")
     terminal = open_terminal("--model", "offline")
     terminal.sees("SESSIONS 2")
-    terminal.sees("Claude Code and Codex on this computer")
+    terminal.sees("what agents keep on this computer")
     terminal.send("\x11")
     assert terminal.ended() == 0
 

@@ -6,27 +6,16 @@ import pytest
 
 from corpus import CORPUS, check_row, corpus_files, needs_corpus, read_all, rows
 from longjudge.errors import NotASessionError
-from longjudge.sessions import load_session, load_sessions
+from longjudge.sessions import load_sessions
 
 pytestmark = needs_corpus
 
-_PACKED = ("derived/cc_gzip.jsonl.gz", "derived/inspect_zstd_method93.eval")
-_ROWS = rows(
-    lambda row: (
-        row["path"].partition("/")[0] in ("claude-code", "derived") and row["path"] not in _PACKED
-    )
-)
+_ROWS = rows(lambda row: row["path"].partition("/")[0] in ("claude-code", "derived"))
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row["path"])
 def test_a_corpus_file_loads_with_the_right_counts(row: dict[str, str]) -> None:
     check_row(row)
-
-
-@pytest.mark.parametrize("path", _PACKED)
-def test_packed_files_say_what_to_unpack(path: str) -> None:
-    with pytest.raises(NotASessionError, match="unpack it first"):
-        load_session(CORPUS / path)
 
 
 @pytest.mark.parametrize("path", corpus_files())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
 
-from longjudge.sessions import discover_sessions
+from longjudge.sessions import discover_sessions, load_session
 from longjudge.sessions.places import DESCRIBED, PLACES
 
 if TYPE_CHECKING:
@@ -158,3 +159,26 @@ def test_the_places_are_described_in_one_line() -> None:
     assert "Gemini CLI (~/.gemini/tmp)" in DESCRIBED
     assert DESCRIBED.endswith(" and Pi (~/.pi/agent/sessions)")
     assert "\n" not in DESCRIBED
+
+
+def test_an_early_session_of_copilot_cli_is_read_as_its_messages(tmp_path: Path) -> None:
+    call = {"name": "bash", "arguments": '{"command": "ls"}'}
+    session = {
+        "sessionId": "0a1b",
+        "startTime": "2025-09-26T10:00:00Z",
+        "chatMessages": [
+            {"role": "user", "content": "What is here?"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "c1", "type": "function", "function": call}],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "a.txt"},
+        ],
+        "timeline": [],
+    }
+    path = write(tmp_path / ".copilot/history-session-state/session_0a1b.json")
+    path.write_text(json.dumps(session))
+    (file,) = discover_sessions("darwin", home("darwin", tmp_path))
+    loaded = load_session(file.path)
+    assert (loaded.id, loaded.title, loaded.index.tool_calls) == ("0a1b", "What is here?", 1)

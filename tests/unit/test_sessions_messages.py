@@ -485,8 +485,6 @@ def test_one_event_of_the_generic_list_makes_it_one(tmp_path: Path, item: Messag
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ([user("x"), says([{"type": "tool-call", "toolName": "f", "input": {}}])], "Vercel"),
-        ({"v": 1, "id": "T-1", "messages": BLOCKS}, "Amp"),
         ({"info": {"mini_version": "1"}, "messages": CHAT}, "mini-swe-agent"),
         ({"log": {"version": "1.2", "entries": []}}, "HAR"),
         ([user("x"), says([{"toolUse": {"name": "f", "input": {}}}])], "not read yet"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -19,45 +19,69 @@ def lines(*items: object) -> bytes:
     return "\n".join(json.dumps(item) for item in items).encode()
 
 
+def listed(**entries: object) -> bytes:
+    return json.dumps(entries).encode()
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"", "empty"),
         (b" \n\r\n\x00\x00", "blanks"),
-        (gzip.compress(b"{}", mtime=0), "gzip.*unpack"),
-        (b"\x28\xb5\x2f\xfdxxxx", "zstd.*unpack"),
-        (b"PK\x03\x04xxxx", "zip archive.*unpack"),
         (b"SQLite format 3\x00xxxx", "SQLite"),
-        ("{}".encode("utf-16"), "UTF-16.*convert"),
-        ('{"a":1}'.encode("utf-16-le"), "UTF-16.*convert"),
         (b"\x89PNG\r\n\x1a\n\x00", "PNG"),
+        (b"\xff\xd8\xff\xe0", "JPEG"),
+        (b"GIF89a", "GIF"),
+        (b"%PDF-1.7", "PDF"),
+        (b"RIFF1234WEBP", "picture"),
+        (b"\x00\x00\x00\x18ftypmp42", "film"),
+        (b"PAR1\x15\x04", "Parquet.*export its rows as JSONL"),
+        (b"x" * 257 + b"ustar\x00", "tar archive; unpack it and name the folder"),
+        (b"7z\xbc\xaf\x27\x1c\x00", "7z archive; unpack it"),
+        (b"\x7fELF\x02", "program"),
+        (b"#!/bin/sh\necho", "script"),
         (bytes(range(1, 32)) * 40, "binary"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS pointer"),
-        (b"<!DOCTYPE html><html>", "HTML"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS pointer.*pull"),
+        (b"<!DOCTYPE html><html>", "HTML.*name the JSON"),
         (b"\n <html>", "HTML"),
-        (b"just some words\nand more\n", "no JSON object"),
+        (b"just some words\nand more\n", "no JSON object.*first line is: just some words; export"),
+        (b"[16:29:14] Starting\n[16:29:15] x", "no JSON object"),
+        (b"a,b\n1,2\n", "first line is: a,b"),
         (b"[", "cut"),
-        (b'{"name": "x", "type": "module"}', "keys of the first: name, type"),
+        (b'{"kind": "user_message", "te', "cut"),
         (b"[]", "no JSON object"),
         (b"[1, 2]", "no JSON object"),
+        (b'{"name": "x", "type": "module"}', "one JSON object .*keys: name, type"),
         (lines({"type": "summary", "summary": "s", "leafUuid": "1"}), "summary records"),
         (
             lines({"timestamp": 1, "type": "session_meta", "payload": {}}),
             "only: session_meta records, no events",
         ),
-        (lines({"sessionId": "1", "projectHash": "2", "messages": []}), "Gemini CLI"),
-        (
-            json.dumps({"schema_version": "ATIF-v1.4", "steps": [{"source": "user"}]}).encode(),
-            "ATIF",
-        ),
-        (lines({"contents": [{"role": "user"}]}), "reads .*lists of OpenAI and Anthropic messages"),
         (lines({"role": "user", "content": ""}), "only: messages without content"),
         (lines(record("progress")), "only: progress records"),
-        (
-            lines({"display": "x", "project": "y"}, {"display": "z", "project": "y"}),
-            "2 JSON objects",
-        ),
         (lines(*[user("x")] * 6, *[{"kind": "step"}] * 4), "mix.*60%.*claude-code"),
+        (
+            lines(*[{"display": "x", "timestamp": 1, "project": "y", "pastedContents": {}}] * 3),
+            r"index of the prompts.*~/\.claude/projects",
+        ),
+        (lines(*[{"session_id": "a", "ts": 1, "text": "b"}] * 2), r"index.*~/\.codex/sessions"),
+        (listed(agentType="x", description="y", toolUseId="z"), r"subagent.*\.jsonl file beside"),
+        (listed(name="x", version="1", scripts={}, dependencies={}), "description of a package"),
+        (listed(name="x", lockfileVersion=3, packages={}), "lock file"),
+        (listed(permissions={"allow": []}, hooks={}, model="opus"), "settings"),
+        (listed(mcpServers={"a": {}}), "settings"),
+        (listed(version=2, dailyActivity=[], modelUsage={}, totalSessions=3), "statistics"),
+        (
+            lines({"version": 2, "width": 80, "height": 24}) + b'\n[0.1, "o", "$ "]\n',
+            "recording of a terminal",
+        ),
+        (listed(action="opened", issue={}, repository={}, sender={}), "event of GitHub"),
+        (
+            lines(*[{"id": "1", "type": "PushEvent", "actor": {}, "repo": {}, "payload": {}}] * 2),
+            "event of GitHub",
+        ),
+        (listed(cells=[], nbformat=4, metadata={}), "notebook"),
+        (listed(**{"$schema": "x", "properties": {}}), "JSON schema"),
     ],
 )
 def test_a_refusal_says_what_was_seen(tmp_path: Path, data: bytes, words: str) -> None:
@@ -68,6 +92,46 @@ def test_a_refusal_says_what_was_seen(tmp_path: Path, data: bytes, words: str) -
     message = str(refusal.value)
     assert message.startswith(f"{tmp_path}/some⏎file.jsonl: ")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("data", "seen", "nearest", "missing"),
+    [
+        (lines({"a": 1, "b": 2}, {"a": 3}), "2 JSON objects", "generic event list", "`kind` and"),
+        (listed(a=1), r"one JSON object .*\(keys: a\)", "generic event list", "`text`"),
+        (listed(a=1, steps=[{"b": 1}]), "one JSON object", "generic event list", "`kind`"),
+        (listed(schema_version=1, agent={}), "one JSON object", "ATIF", "`steps`"),
+        (
+            lines(*[{"turn": 1, "message": {"role": "user", "content": "x"}}] * 60),
+            "60 JSON objects",
+            "generic event list",
+            "`kind`",
+        ),
+        (listed(instances=[{"trace_id": "1", "span_id": "2"}], trace={}), "one", "Langfuse", "obs"),
+        (listed(contents=[{"role": "user"}]), "keys: contents", "generic event list", "`kind`"),
+    ],
+)
+def test_unknown_json_is_told_with_its_nearest_format_and_the_way_out(
+    tmp_path: Path, data: bytes, seen: str, nearest: str, missing: str
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(data)
+    with pytest.raises(NotASessionError, match=seen) as refusal:
+        load_session(path)
+    message = str(refusal.value)
+    assert re.search(f"nearest format is an?? ?(the )?{nearest}|{nearest}", message), message
+    assert re.search(missing, message), message
+    assert '{"kind": "user_message", "text": "..."}' in message
+    assert "\n" not in message
+
+
+def test_hostile_keys_are_shown_cleaned_and_cut(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(json.dumps({"\x1b[31m\n": 1, **{f"k{n}" * 90: n for n in range(40)}}).encode())
+    with pytest.raises(NotASessionError, match="one JSON object") as refusal:
+        load_session(path)
+    assert str(refusal.value).isprintable()
+    assert len(str(refusal.value)) < 700
 
 
 def test_the_name_of_a_file_decides_nothing(tmp_path: Path) -> None:
@@ -96,14 +160,14 @@ def test_unreadable_files_are_named_with_the_systems_words(tmp_path: Path) -> No
 def test_a_file_that_the_memory_cannot_hold_is_an_error_in_one_line(tmp_path: Path) -> None:
     import resource
 
-    path = tmp_path / "huge.json"
-    path.write_bytes(b"[\n")
-    os.truncate(path, 1 << 30)
+    path = tmp_path / "huge.jsonl"
+    path.write_bytes(b'{"kind": "user_message", "text": "')
+    os.truncate(path, 100 << 20)
     in_use = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (in_use + (64 << 20), hard))
     try:
-        with pytest.raises(SessionError, match=r"huge\.json: too large for the memory"):
+        with pytest.raises(SessionError, match=r"huge\.jsonl: too large for the memory"):
             load_session(path)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

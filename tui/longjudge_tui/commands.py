@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 
 class Scope(StrEnum):
-    """Where a command's keys work; `EITHER` is the library and the workbench (`SCREEN`)."""
+    """Where a command's keys work; `EITHER` is the library and the workbench (`SCREEN`).
+
+    Those of a `SEARCH` are its own in the workbench, for as long as it is on.
+    """
 
     LIBRARY = "library"
     SCREEN = "screen"
     EITHER = "either"
+    SEARCH = "search"
     LIST = "list"
     SLIDER = "slider"
     APP = "app"
@@ -46,6 +50,10 @@ class Command:
     def bar_key(self) -> str:
         """The first of the keys as people read them."""
         return self.shown.split()[0]
+
+
+def _in_search(name: str, key: str, does: str, button: str) -> Command:
+    return Command(name, (key,), key, does, button=button, scope=Scope.SEARCH)
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -141,9 +149,22 @@ COMMANDS: tuple[Command, ...] = (
     Command("save", ("S",), "S", "Save it as Markdown in the folder longjudge was started in"),
     Command("context", ("z",), "z", "The event with its neighbours; again: alone", "", "context"),
     Command("raw_record", ("i",), "i", "The record as it is in the file; again: back", "", "raw"),
+    Command(
+        "search",
+        ("slash",),
+        "/",
+        "Search all events: text, re:pattern, tool:Bash, kind:error, is:error",
+        "Search",
+        urgent=True,
+    ),
+    _in_search("next_hit", "n", "While a search is on: the next hit", "next"),
+    _in_search("previous_hit", "N", "While a search is on: the previous hit", "previous"),
+    _in_search("end_search", "escape", "While a search is on: end it, and go back to where you were", "end"),
     Command("next_session", ("n",), "n", "Next session", "Next"),
     Command("previous_session", ("p",), "p", "Previous session", "Previous"),
     Command("reload", ("ctrl+r",), "ctrl+r", "Read the session again, as the file is now"),
+    Command("read_on", ("R",), "R", "Read what the session's file has grown by"),
+    Command("read_on_itself", ("L",), "L", "Read on by itself as the file grows; again: no more"),
     Command("back", ("escape",), "escape", "Back to the library", "Library"),
     Command("next_panel", ("tab",), "tab", "Next panel", "Panel"),
     Command("previous_panel", ("shift+tab",), "shift+tab", "Previous panel"),
@@ -296,6 +317,7 @@ BAR = (
     "ask_again",
     "cancel_part",
     "follow",
+    "search",
     "run_short",
     "show_prompt",
     "show_reply",

@@ -119,7 +119,7 @@ def _find_all(paths: Sequence[Path]) -> Found:
         names = ", ".join(clean_line(str(path), 60) for path in paths[:3])
         return Found(find_sessions(paths), names + (", …" if len(paths) > 3 else ""))
     if files := discover_sessions():
-        return Found(files, "Claude Code and Codex on this computer")
+        return Found(files, "what agents keep on this computer")
     return Found(find_sessions((sample_sessions(),)), "the bundled samples")
 
 

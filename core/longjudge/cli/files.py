@@ -10,7 +10,7 @@ from longjudge.api import open_sessions
 from longjudge.errors import CopiedSessionError, NotASessionError, SessionError, UsageError
 from longjudge.sessions import Severity, discover_sessions, find_sessions
 from longjudge.sessions.copies import Copies
-from longjudge.sessions.discover import PLACES
+from longjudge.sessions.places import DESCRIBED
 from longjudge.streams import tell
 from longjudge.text import clean_line
 
@@ -97,7 +97,7 @@ class Reading:
                 " `longjudge sessions PATH` lists them, with --json their ids"
             )
         if not self.read and not self.failed:
-            names = ", ".join(clean_line(path) for path in paths[:3]) or PLACES
+            names = ", ".join(clean_line(path) for path in paths[:3]) or DESCRIBED
             raise UsageError(f"{names}: no session found; name a session file or its folder")
 
 
@@ -125,5 +125,5 @@ def files_at_hand(paths: Sequence[str], command: str) -> list[SessionFile]:
         return session_files(paths, command)
     files = discover_sessions()
     if not files:
-        raise UsageError(f"no sessions of {PLACES} are here; name a session file or its folder")
+        raise UsageError(f"no sessions of {DESCRIBED} are here; name a session file or its folder")
     return files

@@ -48,8 +48,8 @@ def _longjudge() -> None:
     """Judge long agent sessions chunk by chunk.
 
     Without a command, `longjudge [PATH ...]` opens the app: on the sessions in PATH, else on those
-    of Claude Code and Codex on this computer, else on the bundled samples. It takes the options
-    of `chunks`, such as --model, --rubric and --store.
+    that agents keep on this computer, else on the bundled samples. It takes the options of
+    `chunks`, such as --model, --rubric and --store.
     """
 
 
@@ -174,6 +174,36 @@ def _judge(
         wanted=wanted,
         fault=Fault.parse(fault) if fault is not None else None,
     )
+
+
+@_longjudge.command("sample")
+@click.option("--events", type=int, default=2_000, metavar="N", help="Events it has; default 2000.")
+@click.option("--seed", type=int, default=1, metavar="S", help="Which of many; default 1.")
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    type=click.UNPROCESSED,
+    help="Where to write it; `-` is standard output.",
+)
+@click.option(
+    "--listing",
+    metavar="FILE",
+    type=click.UNPROCESSED,
+    help="Write the listing there, one JSON object a line, instead of printing it.",
+)
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+@options.json_output
+def _sample(
+    events: int, seed: int, out: str, listing: str | None, force: bool, as_json: bool
+) -> int:
+    """Make a long, believable session with planted problems, and list them.
+
+    The same --events and --seed give the same session.
+    """
+    from longjudge.cli.sample import Request, make_file
+
+    return make_file(Request(events, seed, out, listing, force, as_json))
 
 
 for _command in (*store_commands.COMMANDS, rubrics):

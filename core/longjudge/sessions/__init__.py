@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longjudge.sessions.discover import discover_sessions
 from longjudge.sessions.find import SessionFile, find_sessions
-from longjudge.sessions.first_look import first_look, same_event
+from longjudge.sessions.first_look import first_events, same_event
 from longjudge.sessions.loader import (
     choose_session,
     load_session,
@@ -35,7 +35,7 @@ __all__ = [
     "choose_session",
     "discover_sessions",
     "find_sessions",
-    "first_look",
+    "first_events",
     "load_session",
     "load_sessions",
     "same_event",

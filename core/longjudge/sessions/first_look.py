@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ LOOK_BYTES = 1 << 20
 LOOK_RECORDS = 300
 
 
-def first_look(path: Path, session: str | None = None) -> Session | None:
+def first_events(path: Path, session: str | None = None) -> Session | None:
     """The first events of a file of records, read in a few hundredths of a second.
 
     None where that cannot be: the file is short, packed or one document, its first record alone is
@@ -171,10 +172,7 @@ def same_event(partial: Session, event: int, whole: Session) -> int:
     thread = next((each for each in index.threads if each.name == name), None)
     if thread is None:
         return 0
-    try:
-        at = index.records.index(record, thread.first, thread.end)
-    except ValueError:
-        return 0
+    at = bisect_left(index.records, record, thread.first, thread.end)
     while at < thread.end and index.records[at] == record:
         if index.positions[at] == position:
             return at

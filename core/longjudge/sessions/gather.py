@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.columns import joined
-from longjudge.sessions.index import IndexBuilder, ToolNames
-from longjudge.sessions.model import EventIndex, SessionFacts, Thread
+from longjudge.sessions.facts import SessionFacts
+from longjudge.sessions.index import IndexBuilder, ToolNames, extend_index
+from longjudge.sessions.model import EventIndex, Thread
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ class SessionRows:
         """Whether a thread holds an event."""
         return bool(len(self._threads.get(name, ())))
 
+    def only_main(self) -> IndexBuilder | None:
+        """The rows of `main`, where there is no other thread."""
+        return self._threads.get(MAIN_THREAD) if len(self._threads) == 1 else None
+
     def link(self, name: str, parent: str, row: int) -> None:
         """Say which call started a thread: row `row` of thread `parent`. The first word counts."""
         if name != parent:
@@ -77,7 +81,7 @@ class SessionRows:
         index = self._threads[names[0]].index if names else EventIndex()
         for name in names[1:]:
             # Each is let go at once: a session may be most of what this computer holds.
-            _append(index, self._threads.pop(name).index)
+            extend_index(index, self._threads.pop(name).index, len(index))
         index.tool_names = self._tools.names
         index.seal(threads)
         return index
@@ -167,11 +171,3 @@ class Gathering:
     def clear(self) -> None:
         """Forget every session."""
         self._sessions.clear()
-
-
-def _append(index: EventIndex, more: EventIndex) -> None:
-    offset = len(index)
-    for name in ("kinds", "errors", "records", "positions", "chars", "tokens", "tools"):
-        setattr(index, name, joined(getattr(index, name), getattr(more, name)))
-    index.calls = joined(index.calls, more.calls, offset)
-    index.digests += more.digests

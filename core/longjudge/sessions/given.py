@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.sessions.formats.retold import Given
+from longjudge.sessions.joining import note_torn
 from longjudge.sessions.lines import read_line_blocks, read_range, read_span_blocks
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import (
@@ -114,6 +115,7 @@ class FileRecords:
             self._notes.add(oddity, number + 1)
         if found.fault is not None:
             self.skipped += 1
+            note_torn(self._notes, line, number, found.fault)
             if number == self._unfinished and found.fault in (NOT_JSON, NOT_OBJECT):
                 self._notes.add(UNFINISHED, number + 1, Severity.INFO)
             else:

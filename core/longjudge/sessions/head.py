@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+import msgspec
+
 from longjudge.errors import NotASessionError
 from longjudge.sessions.lines import read_range
 from longjudge.sessions.recognise import HEAD_RECORDS
-from longjudge.sessions.records import NOT_JSON, parse_line, wrap_array
+from longjudge.sessions.records import DECODE_ERRORS, NOT_JSON, parse_line, wrap_array
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from array import array
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
     Blocks = Iterable[tuple[int, Sequence[bytes]]]
 
+_decode = msgspec.json.Decoder(dict[str, object]).decode
+
 _FIRST_BYTES = 4096
+_SHOWN_CHARS = 60
 HEAD_BYTES = 4 << 20
 """How much is decoded, at least one record, to recognise a format."""
 
@@ -38,12 +44,19 @@ def read_head(blocks: Blocks, tell: Callable[[], None]) -> list[dict[str, object
     seen = 0
     for _, lines in blocks:
         for line in lines:
-            head += parse_line(wrap_array(line)).objects
+            head += _objects(line)
             seen += len(line)
             if len(head) >= HEAD_RECORDS or seen > HEAD_BYTES:
                 return head[:HEAD_RECORDS]
         tell()
     return head
+
+
+def _objects(line: bytes) -> list[dict[str, object]]:
+    try:
+        return [_decode(line)]
+    except DECODE_ERRORS:
+        return parse_line(wrap_array(line)).objects
 
 
 def refuse_text(descriptor: int, size: int) -> NoReturn:
@@ -58,6 +71,12 @@ def refuse_text(descriptor: int, size: int) -> NoReturn:
     binary = sum(byte < 32 and byte not in b"\t\n\r\x1b\f" for byte in start)
     if binary * 20 > len(start):
         raise NotASessionError("this is binary data, no session")
-    if start.lstrip()[:1] in (b"{", b"[") and parse_line(start).fault == NOT_JSON:
+    data = start.lstrip(b"\xef\xbb\xbf\x00 \t\r\n")
+    inside = data[1:].lstrip()[:1]
+    begins = data[:1] in (b"{", b"[") and inside in (b"", b'"', b"{", b"[")
+    if begins and parse_line(start).fault == NOT_JSON:
         raise NotASessionError("a JSON document that is cut before its first complete event")
-    raise NotASessionError("no JSON object in it; export the session as JSON or JSONL")
+    words = clean_line(data.partition(b"\n")[0].decode("utf-8", "replace").strip(), _SHOWN_CHARS)
+    raise NotASessionError(
+        f"no JSON object in it, its first line is: {words}; export the session as JSON or JSONL"
+    )

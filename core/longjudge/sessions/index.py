@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from longjudge.sessions.columns import widened
+from longjudge.sessions.columns import followed, joined, widened
 from longjudge.sessions.model import KIND_CODES, Event, EventIndex, EventKind
 
 _CALL, _RESULT = EventKind.TOOL_CALL, EventKind.TOOL_RESULT
@@ -29,24 +29,51 @@ class ToolNames:
         return code
 
 
+def extend_index(index: EventIndex, more: EventIndex, offset: int = 0) -> None:
+    """Append rows, `offset` added to the calls that they answer; the index is not sealed then."""
+    records = more.records
+    assert isinstance(records, array)
+    index.records = followed(index.records, records)
+    for name in ("kinds", "errors", "positions", "chars", "tokens", "tools"):
+        setattr(index, name, joined(getattr(index, name), getattr(more, name)))
+    index.calls = joined(index.calls, more.calls, offset)
+    index.digests += more.digests
+
+
 class IndexBuilder:
     """Rows of one thread, in order; the tools' names are those of the whole session."""
 
     def __init__(self, tools: ToolNames) -> None:
-        index = self.index = EventIndex(
-            positions=array("B"), chars=array("H"), tokens=array("H"), tools=array("B")
-        )
         self._tools = tools
+        self._before = 0
         self._open_by_id: dict[str, list[int]] = {}
         self._open_last: int | None = None
         self._last_id: str | None = None
+        self.index = self._new_index()
+
+    def __len__(self) -> int:
+        return self._before + len(self.index.kinds)
+
+    def go_on(self) -> EventIndex:
+        """Add rows to another index from now on, one that is to stand behind what there is."""
+        self._before = len(self)
+        self.index = self._new_index()
+        return self.index
+
+    def _new_index(self) -> EventIndex:
+        index = self.index = EventIndex(
+            positions=array("B"), chars=array("H"), tokens=array("H"), tools=array("B")
+        )
         # Bound once: these run for every event of a file.
         self._add_kind = index.kinds.append
         self._add_error = index.errors.append
-        self._add_record = index.records.append
+        records: array[int] = array("I")
+        index.records = records
+        self._add_record = records.append
         self._add_call = index.calls.append
         self._add_digest = index.digests.extend
         self._bind_columns()
+        return index
 
     def _bind_columns(self) -> None:
         """Those whose items may become larger."""
@@ -56,16 +83,14 @@ class IndexBuilder:
         self._add_tokens = index.tokens.append
         self._add_tool = index.tools.append
 
-    def __len__(self) -> int:
-        return len(self.index.kinds)
-
     def add(
         self, event: Event, record: int, position: int, digest: bytes, chars: int, tokens: int
     ) -> None:
         """Append a row for an event: the `position`-th of a record."""
         kind = event.kind
         tool = self._tools.code(event.tool) if event.tool else 0
-        call = row = len(self.index.kinds)
+        row = len(self.index.kinds)
+        call = self._before + row
         if kind is _CALL:
             if event.call_id:
                 self._note_open(event.call_id, call)

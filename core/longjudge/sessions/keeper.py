@@ -18,8 +18,11 @@ class RecordKeeper(ABC, Generic[R]):
     """Decides, record after record, where events belong.
 
     Made for one pass over one file. `session` is the file's first session; a keeper for files
-    with many asks `gathering` for each of them.
+    with many asks `gathering` for each of them. One that `goes_on` may be given further records
+    after it was told that all were read: what it has decided by then stays as it is.
     """
+
+    goes_on = False
 
     def __init__(self, gathering: Gathering, notes: Notes) -> None:
         self.gathering = gathering

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.records import DECODE_ERRORS
+from longjudge.sessions.values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -120,8 +121,8 @@ def _marked(around: dict[str, object], path: Sequence[str]) -> dict[str, object]
     """The entries, with `list` for the one whose elements stand by themselves."""
     name, *inner = path
     inside = around.get(name)
-    if inner and isinstance(inside, dict):
-        return {**around, name: _marked(dict[str, object](inside), inner)}
+    if inner and is_object(inside):
+        return {**around, name: _marked(inside, inner)}
     return {**around, ".".join(path): "list"}
 
 

@@ -56,6 +56,8 @@ def index_lines(descriptor: int, size: int, tell: Callable[[], object]) -> array
     """The end of every line of an open file; `tell` is called between slices and may raise."""
     ends: array[int] = array("I" if size < _SMALL_FILE else "Q")
     with open(descriptor, "rb", buffering=BLOCK_BYTES, closefd=False) as file:
+        # Whoever wrote an unpacked file left its position at the end.
+        file.seek(0)
         for _ in read_line_ends(file, size, ends):
             tell()
     return ends
@@ -86,6 +88,20 @@ def read_range(descriptor: int, start: int, end: int) -> bytes:
         parts.append(data)
         start += len(data)
     return b"".join(parts)
+
+
+def count_newlines(path: Path, start: int, end: int) -> int:
+    """How many lines end between two places of a file, 0 where it cannot be read."""
+    count = 0
+    try:
+        with path.open("rb", buffering=0) as file:
+            file.seek(start)
+            while start < end and (data := file.read(min(_SLICE_BYTES, end - start))):
+                count += data.count(b"\n")
+                start += len(data)
+    except OSError:
+        return count
+    return count
 
 
 def open_regular(path: Path) -> tuple[int, int]:
@@ -120,9 +136,22 @@ def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, l
     while line < len(ends):
         stop = max(line + 1, bisect_right(ends, start + BLOCK_BYTES, line))
         end = ends[stop - 1]
-        lines = read_range(descriptor, start, end).split(b"\n")
-        yield line, lines[: stop - line]
+        data = read_range(descriptor, start, end)
+        if len(set(ends[line:stop])) == stop - line and ends[line] > start:
+            yield line, data.split(b"\n")[: stop - line]
+        else:
+            yield line, _joined_lines(data, start, ends[line:stop])
         line, start = stop, end
+
+
+def _joined_lines(data: bytes, start: int, ends: array[int]) -> list[bytes]:
+    """Lines of which some were put together; those behind the first of them are empty."""
+    lines: list[bytes] = []
+    position = 0
+    for end in ends:
+        lines.append(data[position : end - start].removesuffix(b"\n"))
+        position = end - start
+    return lines
 
 
 def read_span_blocks(

@@ -23,12 +23,14 @@ from longjudge.sessions.formats import RETOLD
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import DistinctNames, Gathering
 from longjudge.sessions.given import FileRecords
+from longjudge.sessions.growing import growth_of
 from longjudge.sessions.head import (
     HEAD_BYTES,
     first_spans,
     read_head,
     refuse_text,
 )
+from longjudge.sessions.joining import join_torn, note_joined
 from longjudge.sessions.lines import (
     index_lines,
     read_line_blocks,
@@ -43,8 +45,8 @@ from longjudge.sessions.recognise import (
     recognise,
     recognise_enveloped,
     recognise_other,
-    refuse_by_first_bytes,
 )
+from longjudge.sessions.refusals import refuse_by_first_bytes
 from longjudge.sessions.retelling import Retelling, RetoldSource, Spool
 from longjudge.sessions.sources import FilePart, FileSource
 from longjudge.sessions.unpack import FIRST_BYTES, open_plain
@@ -52,15 +54,14 @@ from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from longjudge.sessions.formats.base import Reading, SessionFormat
+    from longjudge.sessions.formats.base import Reading, SessionFormat, SessionReader
     from longjudge.sessions.gather import SessionRows
     from longjudge.sessions.model import Source
 
     ProgressListener = Callable[[int, int], bool]
-    Blocks = Iterable[tuple[int, Sequence[bytes]]]
 
 _PROGRESS_SECONDS = 0.05
 
@@ -153,6 +154,8 @@ class _FileLoad:
         self._descriptors = descriptors
         self._on_progress = on_progress
         self._told = 0.0
+        # Most formats look at the same elements of a document.
+        self._heads: dict[tuple[tuple[int, int], ...], list[dict[str, object]]] = {}
         self._size = 1
         self._plain = open_plain(path, lambda: self._tell(0))
         self._descriptor, self._size = self._plain.descriptor, self._plain.size
@@ -173,7 +176,7 @@ class _FileLoad:
         head = read_head(read_line_blocks(self._descriptor, lines), lambda: self._tell(0))
         if not head:
             refuse_text(self._descriptor, self._size)
-        format_ = recognise(head)
+        format_ = recognise(head, len(lines))
         if isinstance(format_, RetoldFormat):
             return self._retell(format_, lines, None)
         return self._index(format_, lines, None)
@@ -193,7 +196,7 @@ class _FileLoad:
                     return self._retell(retold, spans.ends, spans)
             if first.whole and document.is_line:
                 return self._load_lines()
-            format_ = recognise_other(head, around)
+            format_ = recognise_other(head, around, len(first.starts))
         spans = first.with_entries(format_.before, format_.after)
         return self._index(format_, spans.ends, spans)
 
@@ -201,14 +204,20 @@ class _FileLoad:
         """The first elements; of a large document that is one element, what is known already."""
         if document.whole and self._size > HEAD_BYTES:
             return [document.around]
-        spans = first_spans(document.starts, document.ends)
-        return read_head(
-            [(0, [read_range(self._descriptor, *span) for span in spans])], lambda: self._tell(0)
-        )
+        spans = tuple(first_spans(document.starts, document.ends))
+        if spans not in self._heads:
+            lines = [read_range(self._descriptor, *span) for span in spans]
+            self._heads[spans] = read_head([(0, lines)], lambda: self._tell(0))
+        return self._heads[spans]
 
     def _retell(
-        self, format_: RetoldFormat, ends: array[int], document: Document | None
+        self,
+        format_: RetoldFormat,
+        ends: array[int],
+        document: Document | None,
+        joined: Sequence[int] = (),
     ) -> list[Session]:
+        self._heads.clear()
         notes, spool = self._notes(), Spool()
         try:
             gathering = Gathering(notes)
@@ -224,6 +233,12 @@ class _FileLoad:
             )
             around = document.around if document else {}
             format_.retell(records, around, telling)
+            if document is None and not joined:
+                found = join_torn(self._descriptor, ends, notes.torn)
+                if found:
+                    spool.close()
+                    return self._retell(format_, ends, document, found)
+            note_joined(notes, joined)
             telling.finish()
             skipped = records.skipped + telling.skipped + self._note_fault(document, notes)
             if not len(gathering):
@@ -247,23 +262,14 @@ class _FileLoad:
     def _index(
         self, format_: SessionFormat, ends: array[int], document: Document | None
     ) -> list[Session]:
+        self._heads.clear()
         starts = document.starts if document else None
-        reading, notes = None, self._notes()
-        gathering = Gathering(notes)
-        for reader in format_.readings():
-            notes = self._notes()
-            gathering = Gathering(notes, self._read_before)
-            unfinished = None if document else self._unfinished(ends)
-            reading = reader.start(gathering, notes, base=0, unfinished=unfinished)
-            blocks = (
-                read_line_blocks(self._descriptor, ends)
-                if starts is None
-                else read_span_blocks(self._descriptor, starts, ends)
-            )
-            self._read(reading, blocks, ends)
+        first, *others = format_.readings()
+        reading, gathering, notes = self._pass(first, starts, ends)
+        for reader in others:
             if len(gathering) or gathering.copied:
                 break
-        assert reading is not None
+            reading, gathering, notes = self._pass(reader, starts, ends)
         skipped = reading.skipped + self._note_fault(document, notes)
         if not len(gathering) and not gathering.copied:
             raise NotASessionError(_no_event(notes))
@@ -277,7 +283,8 @@ class _FileLoad:
             skipped += more.skipped
         if not len(gathering):
             raise CopiedSessionError("all of it stands in another file that continues it")
-        return self._sessions(
+        growth = growth_of(self._path, parts, reading, gathering, notes)
+        sessions = self._sessions(
             found,
             lambda: FileSource(parts),
             format_.name,
@@ -286,6 +293,34 @@ class _FileLoad:
             skipped,
             document.around if document else {},
         )
+        sessions[0].growth = growth
+        return sessions
+
+    def _pass(
+        self, reader: SessionReader, starts: array[int] | None, ends: array[int]
+    ) -> tuple[Reading, Gathering, Notes]:
+        """Read all records, and once more where some of them stand on several lines."""
+        joined: list[int] = []
+        while True:
+            notes = self._notes()
+            gathering = Gathering(notes, self._read_before)
+            unfinished = self._unfinished(ends) if starts is None else None
+            reading = reader.start(gathering, notes, base=0, unfinished=unfinished)
+            blocks = (
+                read_line_blocks(self._descriptor, ends)
+                if starts is None
+                else read_span_blocks(self._descriptor, starts, ends)
+            )
+            for number, lines in blocks:
+                reading.read(lines, number)
+                self._tell(ends[number + len(lines) - 1])
+            if starts is None and not joined:
+                joined = join_torn(self._descriptor, ends, notes.torn)
+                if joined:
+                    continue
+            reading.finish()
+            note_joined(notes, joined)
+            return reading, gathering, notes
 
     def _notes(self) -> Notes:
         notes = Notes()
@@ -301,12 +336,6 @@ class _FileLoad:
             return 0
         notes.add(document.fault, None)
         return 1
-
-    def _read(self, reading: Reading, blocks: Blocks, ends: array[int]) -> None:
-        for first, lines in blocks:
-            reading.read(lines, first)
-            self._tell(ends[first + len(lines) - 1])
-        reading.finish()
 
     def _sessions(
         self,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import SessionError
 from longjudge.redaction import redact, redacted_text
-from longjudge.sessions.columns import running_total
+from longjudge.sessions.columns import continued_total, counted, crossings, running_total, total
 from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.redaction import Redacted
+    from longjudge.sessions.growing import Growth
     from longjudge.sessions.search_places import Place
 
 RENDERING_VERSION = "1"
@@ -31,7 +32,6 @@ RENDERING_VERSION = "1"
 
 DIGEST_BYTES = 16
 """Length of a text digest: the first half of a SHA-256, enough to never meet a twin by chance."""
-
 
 TOOL_CHARS = 200
 """A tool's name is cut after this many characters; no real one comes near it."""
@@ -155,29 +155,6 @@ class Thread:
     call: int | None = None
 
 
-@dataclass(slots=True)
-class SessionFacts:
-    """What the records say about their session.
-
-    `said_title` and `said_end` are what they say of it as a whole, beside its events.
-    """
-
-    id: str | None = None
-    title: str | None = None
-    started: str | None = None
-    ended: str | None = None
-    said_title: str | None = None
-    said_end: str | None = None
-
-    def learn(self, event: Event) -> None:
-        """Take the time of an event, and the title from the first message of the user."""
-        if event.timestamp:
-            self.started = self.started or event.timestamp
-            self.ended = event.timestamp
-        if self.title is None and event.kind is EventKind.USER_MESSAGE:
-            self.title = event.body[:400]
-
-
 class Source(Protocol):
     """Where the bodies are: the events of one record, and the record as it stands."""
 
@@ -228,7 +205,7 @@ class EventIndex:
 
     kinds: array[int] = field(default_factory=lambda: array("B"))
     errors: array[int] = field(default_factory=lambda: array("B"))
-    records: array[int] = field(default_factory=lambda: array("I"))
+    records: Sequence[int] = field(default_factory=lambda: array("I"))
     positions: array[int] = field(default_factory=lambda: array("I"))
     chars: array[int] = field(default_factory=lambda: array("I"))
     tokens: array[int] = field(default_factory=lambda: array("I"))
@@ -238,6 +215,7 @@ class EventIndex:
     tool_names: list[str] = field(default_factory=lambda: [""])
     threads: tuple[Thread, ...] = ()
     prefix: array[int] = field(default_factory=lambda: array("Q", [0]))
+    total_tokens: int = 0
     _token_prefix: array[int] | None = field(default=None, repr=False)
     _parting: bytes = field(default=b"", repr=False)
 
@@ -247,12 +225,25 @@ class EventIndex:
     def seal(self, threads: tuple[Thread, ...]) -> None:
         """Finish the index: set the threads and the running total of `chars`."""
         self.threads = threads
+        self.records = counted(self.records)
         self.prefix = running_total(self.chars)
+        self.total_tokens = total(self.tokens)
+
+    def seal_more(self, more: EventIndex) -> None:
+        """Finish the index again after rows were appended to its only thread."""
+        thread = self.threads[0]
+        self.threads = (replace(thread, end=len(self)),)
+        self.prefix = continued_total(self.prefix, more.chars)
+        self.total_tokens += total(more.tokens)
+        if self._token_prefix is not None:
+            self._token_prefix = continued_total(self._token_prefix, more.tokens)
+        if self._parting:
+            self._parting = crossings(self.calls, self._parting)
 
     @property
     def token_prefix(self) -> array[int]:
         """The running total of `tokens`, made when a plan in tokens first needs it."""
-        if self._token_prefix is None or len(self._token_prefix) != len(self) + 1:
+        if self._token_prefix is None:
             self._token_prefix = running_total(self.tokens)
         return self._token_prefix
 
@@ -262,22 +253,9 @@ class EventIndex:
 
         Made when a plan first needs it.
         """
-        if len(self._parting) != len(self):
-            self._parting = self._find_parting()
+        if not self._parting:
+            self._parting = crossings(self.calls)
         return self._parting
-
-    def _find_parting(self) -> bytes:
-        parting = bytearray(len(self))
-        # From the last result to the first: what is marked already begins at `low` or later.
-        low = len(self)
-        for event in range(len(self) - 1, -1, -1):
-            call = self.calls[event]
-            if call < event:
-                end = min(event + 1, low)
-                if call + 1 < end:
-                    parting[call + 1 : end] = b"\x01" * (end - call - 1)
-                    low = call + 1
-        return bytes(parting)
 
     def thread_of(self, event: int) -> Thread:
         """The thread that an event belongs to.
@@ -320,7 +298,8 @@ class Session:
     `bytes` is the size of the file, with the files of its subagents, when it was read. `started`
     and `ended` are the first and last time stamps as the file writes them, None where it has none.
     `siblings` is the number of sessions in the file, this one included. One that is `partial`
-    holds only the first events: it may be looked at, and is never judged.
+    holds only the first events: it may be looked at, and is never judged. `growth` reads on where
+    its file has grown; None where all of it would have to be read again.
     """
 
     path: Path | None
@@ -336,6 +315,7 @@ class Session:
     diagnostics: tuple[Diagnostic, ...] = ()
     siblings: int = 1
     partial: bool = False
+    growth: Growth | None = field(default=None, repr=False, compare=False)
     large_text: tuple[int, str] | None = field(default=None, repr=False)
     large_redacted: tuple[int, Redacted] | None = field(default=None, repr=False)
 
@@ -397,7 +377,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of the file."""
-        self.large_text = self.large_redacted = None
+        self.large_text = self.large_redacted = self.growth = None
         self.source.close()
 
     def _changed(self, number: int) -> SessionError:

@@ -9,11 +9,15 @@ _MAX_REASONS = 60
 
 
 class Notes:
-    """Collects diagnostics; bounded, however many different reasons a hostile file makes up."""
+    """Collects diagnostics; bounded, however many different reasons a hostile file makes up.
+
+    `torn` are the numbers of damaged lines whose record the lines behind them may complete.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Severity], tuple[int, int | None]] = {}
         self._about = ""
+        self.torn: list[int] = []
 
     def about(self, file: str) -> Notes:
         """Notes that go to the same place; warnings have the name of another file before them."""

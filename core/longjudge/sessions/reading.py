@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from longjudge.sessions.joining import note_torn
 from longjudge.sessions.model import DIGEST_BYTES, Severity, tokens_of
 from longjudge.sessions.records import (
     DECODE_ERRORS,
@@ -63,6 +64,11 @@ class RecordReading(Generic[R]):
         self._heads: dict[tuple[EventKind, str | None, bool | None], tuple[bytes, int]] = {}
         self.skipped = 0
         self.kept = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether further records may be read after the end, behind what stands."""
+        return self._keeper.goes_on and self._unfinished is None
 
     def read(self, lines: Sequence[bytes], first: int) -> None:
         """Index the records of some lines; `first` is the number of the first one, from 0."""
@@ -136,6 +142,7 @@ class RecordReading(Generic[R]):
         if fault is None:
             return
         self.skipped += 1
+        note_torn(self._notes, line, number, fault)
         if number == self._unfinished and fault in (NOT_JSON, NOT_OBJECT):
             self._notes.add(UNFINISHED, number + 1, Severity.INFO)
         else:

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 SLICE_BYTES = 1 << 20
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
+_FILL = re.compile(rb"[ \t\r\n,\0]*+")
 _SCALAR = re.compile(rb"[\w+.\-]++")
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 # Strings, scalars, commas and colons up to the next bracket. A string is followed by a comma, a
 # colon or a closing bracket: one that is not has lost a quote.
 _RUN = re.compile(
@@ -30,7 +29,7 @@ _RUN = re.compile(
 _CLOSERS = {ord("}"): ord("{"), ord("]"): ord("[")}
 _OPENERS = frozenset(b"{[")
 _BLANKS = frozenset(b" \t\r\n")
-_QUOTE, _COLON, _COMMA, _BRACE, _BRACKET = b'":,{['
+_QUOTE, _COLON, _COMMA, _BRACE, _BRACKET, _BACKSLASH = b'":,{[\\'
 
 
 class DamagedError(ValueError):
@@ -71,7 +70,7 @@ class Scanner:
     def bytes_behind(self, start: int, end: int) -> bytes:
         """A few bytes that stand before where the reading is, which stays there."""
         offset = start - self._start
-        if 0 <= offset and offset + end - start <= len(self._slice):
+        if offset >= 0 and offset + end - start <= len(self._slice):
             return self._slice[offset : offset + end - start]
         return read_range(self._descriptor, start, end)
 
@@ -81,9 +80,16 @@ class Scanner:
 
     def after_space(self, position: int) -> int:
         """Where what is no blank begins."""
+        return self._after(_SPACE, position)
+
+    def after_fill(self, position: int) -> int:
+        """Where what is no blank, no comma and no NUL begins."""
+        return self._after(_FILL, position)
+
+    def _after(self, pattern: re.Pattern[bytes], position: int) -> int:
         while True:
             offset = self._offset(position)
-            match = _SPACE.match(self._slice, offset)
+            match = pattern.match(self._slice, offset)
             end = match.end() if match else offset
             position = self._start + end
             if end < len(self._slice) or position >= self.size:
@@ -111,21 +117,22 @@ class Scanner:
         Raises:
             DamagedError: it does not end.
         """
-        match = _STRING.match(self._slice, self._offset(position))
-        if match is not None:
-            return self._start + match.end()
-        position += 1
-        while position < self.size:
-            # One slice after the other, and nothing of those before is kept.
+        start = self._offset(position)
+        data = self._slice
+        inside = start + 1
+        while True:
+            found = _closing_quote(data, inside)
+            if found >= 0:
+                return self._start + found + 1
+            # One slice after the other, and nothing of those before is kept. One that ends in the
+            # middle of an escape is left before its backslash.
+            position = self._start + len(data) - _trailing_backslashes(data, inside) % 2
+            if position + 1 >= self.size:
+                raise DamagedError(self.size, is_end=True)
             self._load(position, 2)
-            match = _STRING_REST.match(self._slice)
-            inside = match.end() if match else 0
-            if self._slice[inside : inside + 1] == b'"':
-                return position + inside + 1
-            if not inside:
-                break
-            position += inside
-        raise DamagedError(self.size, is_end=True)
+            data, inside = self._slice, 0
+            if len(data) < 2:
+                raise DamagedError(self.size, is_end=True)
 
     def search(self, pattern: re.Pattern[bytes], position: int) -> Iterator[re.Match[bytes]]:
         """Matches of a pattern from a position on; where each begins is in `match_start`.
@@ -211,6 +218,22 @@ class Scanner:
         if len(self._slice) < min(count, self.size - position):
             # The file has become shorter.
             self.size = position + len(self._slice)
+
+
+def _closing_quote(data: bytes, start: int) -> int:
+    """Where the first quote stands that no backslash is meant for, -1 where none does."""
+    found = data.find(b'"', start)
+    while found >= 0 and _trailing_backslashes(data, start, found) % 2:
+        found = data.find(b'"', found + 1)
+    return found
+
+
+def _trailing_backslashes(data: bytes, start: int, end: int | None = None) -> int:
+    """How many backslashes stand before a position."""
+    stop = before = len(data) if end is None else end
+    while before > start and data[before - 1] == _BACKSLASH:
+        before -= 1
+    return stop - before
 
 
 def _may_open(last: int, container: int) -> bool:

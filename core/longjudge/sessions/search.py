@@ -309,7 +309,7 @@ def _blocks(index: EventIndex, places: Sequence[Place]) -> Iterator[_Block]:
             first = end
 
 
-def _end_of_run(records: array[int], first: int) -> int:
+def _end_of_run(records: Sequence[int], first: int) -> int:
     """The event from which on records do not ascend any more."""
     look = 256
     while first + 1 < len(records):
@@ -321,7 +321,7 @@ def _end_of_run(records: array[int], first: int) -> int:
     return len(records)
 
 
-def _end_of_block(records: array[int], place: Place, first: int, stop: int) -> int:
+def _end_of_block(records: Sequence[int], place: Place, first: int, stop: int) -> int:
     record = last = records[first]
     if place.ordered:
         limit = place.span(record)[0] + SLICE_BYTES

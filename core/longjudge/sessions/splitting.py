@@ -22,9 +22,7 @@ _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _key = msgspec.json.Decoder(str)
 
 
-def split_sound(
-    data: bytes | mmap.mmap, start: int, lists: Collection[str]
-) -> Document | None:
+def split_sound(data: bytes | mmap.mmap, start: int, lists: Collection[str]) -> Document | None:
     """Split the array or object that begins at `start`; None when it is not sound or repeats a key.
 
     The decoder holds the interpreter until it has seen all of it.

@@ -5,6 +5,7 @@ Everything that a container holds goes to a file without a name, which is gone w
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from array import array
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from longjudge.errors import NotASessionError, SessionError
+from longjudge.sessions.compressed import COMPRESSED, WideText
 from longjudge.sessions.formats.aider_text import AiderText
 from longjudge.sessions.formats.inspect_archive import InspectArchive
+from longjudge.sessions.formats.managed_lines import ManagedLines
 from longjudge.sessions.formats.opencode_database import OpenCodeDatabase
 from longjudge.sessions.formats.opencode_tree import OpenCodeTree
 from longjudge.sessions.lines import open_regular, read_range
 from longjudge.sessions.model import Severity
+from longjudge.sessions.zipped import Zipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +33,9 @@ FIRST_BYTES = 4096
 """How much of a file an unpacker sees to tell whether it is one of its kind."""
 
 _BUFFER_BYTES = 1 << 20
+_KEPT_FREE = 64 << 20
+"""So much is left for others on the disk, or in the memory where that is what it is."""
+
 _MAX_LAYERS = 3
 
 _encode = msgspec.json.Encoder().encode
@@ -140,6 +147,9 @@ class Unpacking:
     def _flush(self) -> None:
         view = memoryview(self._buffer)
         try:
+            room = os.fstatvfs(self._file.fileno())
+            if room.f_bavail * room.f_frsize < len(view) + _KEPT_FREE:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             while view:
                 view = view[os.write(self._file.fileno(), view) :]
         except OSError as error:
@@ -152,7 +162,16 @@ class Unpacking:
         self._buffer = bytearray()
 
 
-UNPACKERS: tuple[Unpacker, ...] = (InspectArchive(), AiderText(), OpenCodeDatabase(), OpenCodeTree(),)
+UNPACKERS: tuple[Unpacker, ...] = (
+    InspectArchive(),
+    Zipped(),
+    *COMPRESSED,
+    WideText(),
+    AiderText(),
+    ManagedLines(),
+    OpenCodeDatabase(),
+    OpenCodeTree(),
+)
 """Every container that is read, the more particular one first."""
 
 
@@ -173,17 +192,18 @@ def open_plain(path: Path, tell: Callable[[], None]) -> Plain:
     descriptor, size = open_regular(path)
     plain = Plain(descriptor, size, size)
     try:
-        for _ in range(_MAX_LAYERS):
+        for layer in range(_MAX_LAYERS + 1):
             start = read_range(plain.descriptor, 0, min(plain.size, FIRST_BYTES))
             unpacker = next((each for each in UNPACKERS if each.fits(start, path)), None)
             if unpacker is None or plain.starts is not None:
                 return plain
+            if layer == _MAX_LAYERS:
+                raise NotASessionError(f"packed more than {layer} times over; unpack it first")
             plain = _unpacked(unpacker, path, plain, tell)
     except BaseException:
         os.close(plain.descriptor)
         raise
-    os.close(plain.descriptor)
-    raise NotASessionError(f"packed more than {_MAX_LAYERS} times over; unpack it first")
+    raise AssertionError("the last layer returns or raises")
 
 
 def _unpacked(unpacker: Unpacker, path: Path, packed: Plain, tell: Callable[[], None]) -> Plain:

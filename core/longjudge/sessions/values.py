@@ -23,3 +23,8 @@ def text_or_none(value: object) -> str | None:
 def bool_or_none(value: object) -> bool | None:
     """The value if it is a boolean: absent is not false."""
     return value if isinstance(value, bool) else None
+
+
+def word(value: object) -> str:
+    """The value if it is a string, else the empty one: to compare with, and to look up."""
+    return value if isinstance(value, str) else ""

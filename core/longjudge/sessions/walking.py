@@ -7,10 +7,12 @@ lies between is kept as one element, which the reading of records then reports.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.layout import SMALL_BYTES, Document, Layout, plain_value
 from longjudge.sessions.scanning import DamagedError, Scanner
+from longjudge.sessions.values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -62,7 +64,7 @@ class _Walk:
         layout = self._layout
         try:
             end = self._elements(self._start, lambda position: position >= self._scanner.size)
-            if self._after_fill(end) < self._scanner.size:
+            if self._scanner.after_fill(end) < self._scanner.size:
                 layout.document.fault = TRAILING
         except _CutError:
             pass
@@ -83,7 +85,7 @@ class _Walk:
             end = size
         except _CutError:
             end = size
-        if self._after_fill(end) < size:
+        if self._scanner.after_fill(end) < size:
             if end - self._start <= _MAX_ROW_BYTES:
                 rows = self._rows()
                 if rows is not None and (len(rows.starts) > 1 or not len(self._layout)):
@@ -153,7 +155,7 @@ class _Walk:
             return True
         if byte != b"}":
             return False
-        after = scanner.byte_at(self._after_fill(position + 1))
+        after = scanner.byte_at(self._scanner.after_fill(position + 1))
         return after in ((b'"', b"}") if depth else (b"", b"{", b"["))
 
     def _elements(self, position: int, ended: Ended) -> int:
@@ -162,11 +164,11 @@ class _Walk:
         begun = len(layout)
         position += 1
         while True:
-            position = self._after_fill(position)
+            position = self._scanner.after_fill(position)
             byte = scanner.byte_at(position)
             try:
                 if byte == b"]":
-                    if ended(self._after_fill(position + 1)):
+                    if ended(self._scanner.after_fill(position + 1)):
                         return position + 1
                     raise DamagedError(position)
                 end = self._element_end(position)
@@ -195,21 +197,12 @@ class _Walk:
     def _element_end(self, position: int) -> int:
         scanner = self._scanner
         end = scanner.value_end(position)
-        after = self._after_fill(end)
+        after = self._scanner.after_fill(end)
         if scanner.byte_at(after) in (b"]", b"{", b""):
             return end
         if b"," in scanner.bytes_at(end, after - end):
             return end
         raise DamagedError(end)
-
-    def _after_fill(self, position: int) -> int:
-        """Behind blanks, commas and runs of NUL."""
-        scanner = self._scanner
-        while True:
-            position = scanner.after_space(position)
-            if scanner.byte_at(position) not in (b",", b"\0"):
-                return position
-            position += 1
 
     def _learn(self, position: int, end: int) -> None:
         """How elements begin, so that another one can be found behind damage."""
@@ -223,7 +216,7 @@ class _Walk:
     def _sign(self, position: int) -> None:
         match = _START.match(self._scanner.bytes_at(position, 256))
         if match is not None:
-            self._signatures.add((self._indent(position), *match.groups()))
+            self._signatures.add((self._indent(position), match[1], match[2]))
 
     def _indent(self, position: int) -> bytes:
         """The blanks before a position, as far as they stand on a line of their own."""
@@ -254,9 +247,9 @@ class _Walk:
         A list inside an element ends where the list of the elements cannot.
         """
         for _ in range(_LOOKED_AT):
-            position = self._after_fill(position)
+            position = self._scanner.after_fill(position)
             if self._scanner.byte_at(position) == b"]":
-                return ended(self._after_fill(position + 1))
+                return ended(self._scanner.after_fill(position + 1))
             try:
                 position = self._element_end(position)
             except DamagedError:
@@ -267,7 +260,7 @@ class _Walk:
         """Positions behind one where something begins as elements do."""
         for match in self._scanner.search(_START, damaged + 1):
             position = self._scanner.match_start + match.start()
-            if (self._indent(position), *match.groups()) in self._signatures:
+            if (self._indent(position), match[1], match[2]) in self._signatures:
                 yield position
 
     def _is_alike(self, position: int, end: int) -> bool:
@@ -284,7 +277,7 @@ class _Walk:
         if end - start > SMALL_BYTES:
             return set()
         value = plain_value(self._scanner.bytes_at(start, end - start))
-        return set(dict[str, object](value)) if isinstance(value, dict) else set()
+        return set(value) if is_object(value) else set()
 
     def _list_behind_damage(self) -> bool:
         """Find the first list behind a damaged entry, and read it."""
@@ -292,21 +285,26 @@ class _Walk:
         if not names:
             return False
         pattern = re.compile(
-            rb'(?<!\\)"(' + "|".join(names).encode() + rb')"[ \t\r\n]*+:[ \t\r\n]*+\[(?=[ \t\r\n]*+\{)'
+            rb'"(' + "|".join(names).encode() + rb')"[ \t\r\n]*+:[ \t\r\n]*+\[(?=[ \t\r\n]*+\{)'
         )
         for match in self._scanner.search(pattern, self._start):
+            named = self._scanner.match_start + match.start()
+            if self._scanner.bytes_behind(max(0, named - 1), named) == b"\\":
+                continue
             begin = self._scanner.match_start + match.end() - 1
             name = match[1].decode()
             path = next(n for n in sorted(self._layout.lists) if n.rpartition(".")[2] == name)
-            try:
-                self._elements(begin, lambda at: self._is_behind_list(at, path.count(".")))
-            except _CutError:
-                pass
+            self._elements_if_any(begin, path)
             if len(self._layout):
                 self._layout.close(path)
                 self._layout.document.fault = f"the document is damaged before its `{name}`"
                 return True
         return False
+
+    def _elements_if_any(self, begin: int, path: str) -> None:
+        depth = path.count(".")
+        with suppress(_CutError):
+            self._elements(begin, lambda at: self._is_behind_list(at, depth))
 
     def _rows(self) -> Document | None:
         """Objects one behind the other, each a record; None where not one is whole."""
@@ -326,7 +324,7 @@ class _Walk:
                     break
                 end, after = self._damaged_end(position, following), following
             else:
-                after = self._after_fill(end)
+                after = self._scanner.after_fill(end)
             document.starts.append(position)
             document.ends.append(end)
             position = after

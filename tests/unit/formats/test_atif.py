@@ -152,7 +152,7 @@ def test_an_embedded_subagent_is_a_thread_linked_by_its_trajectory_id() -> None:
         },
         AROUND,
     )
-    assert shown(told, "agent-t2") == [(USER, "sub task"), (SAID, "sub done")]
+    assert shown(told, "agent-t2") == [(SYSTEM, "sub task"), (SAID, "sub done")]
     assert told.links == {("", "agent-t2"): "a"}
 
 

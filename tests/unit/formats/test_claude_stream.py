@@ -95,6 +95,15 @@ def test_of_a_text_and_of_an_input_that_grow_the_last_state_counts() -> None:
     ) == [(SAID, "I will look"), (CALL, "command: ls -la")]
 
 
+def test_blocks_of_one_record_are_no_parts_of_each_other() -> None:
+    assert read(answer("msg_1", text("I"), text("I will"), use("0", "ls"), use("0", "pwd"))) == [
+        (SAID, "I"),
+        (SAID, "I will"),
+        (CALL, "command: ls"),
+        (CALL, "command: pwd"),
+    ]
+
+
 def test_equal_texts_of_different_answers_and_of_placeholder_ids_are_all_told() -> None:
     assert (
         read(

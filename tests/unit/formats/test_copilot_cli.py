@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from longjudge.errors import NotASessionError
 from longjudge.sessions import EventKind
 from longjudge.sessions.formats.copilot_cli import CopilotCli
 from retold_for_tests import retell
@@ -85,6 +86,31 @@ def test_what_is_asked_for_and_what_is_run_is_one_call() -> None:
 def test_a_call_that_nobody_asked_for_in_the_log_is_told_when_it_runs() -> None:
     told = read(started("a"), completed("a", result={"content": "x"}))
     assert [kind for kind, _ in shown(told)] == [CALL, RESULT]
+
+
+def test_arguments_that_stand_only_where_the_call_is_run_are_told() -> None:
+    requests = [{"toolCallId": id_, "name": "view"} for id_ in ("a", "b", "c")]
+    told = read(
+        record("assistant.message", content="", toolRequests=requests),
+        record("tool.execution_start", toolCallId="a", arguments={"path": "/x"}),
+        completed("b", result={"content": "2"}),
+        completed("a", result={"content": "1"}),
+    )
+    assert [(each.kind, each.body, each.tool) for each in told.events()] == [
+        (CALL, "path: /x", "view"),
+        (CALL, "", "view"),
+        (RESULT, "2", None),
+        (RESULT, "1", None),
+        (CALL, "", "view"),
+    ]
+    assert [each.call_id for each in told.events()] == ["a", "b", "b", "a", "c"]
+
+
+def test_the_last_line_of_a_printed_run_names_the_session() -> None:
+    last: dict[str, object] = {"type": "result", "sessionId": "s", "usage": {"premiumRequests": 1}}
+    told = read(record("user.message", content="go"), last)
+    assert told.sessions[""] == {"id": "s"}
+    assert not told.notes
 
 
 def test_a_call_of_the_user_is_told_once() -> None:
@@ -261,11 +287,17 @@ def test_another_session_in_the_same_file_is_another_session() -> None:
     assert shown(told, session="two") == [(USER, "2")]
 
 
+def test_a_session_without_a_message_is_refused() -> None:
+    with pytest.raises(NotASessionError, match="Copilot CLI session without a message"):
+        read(record("session.start", sessionId="s"), record("session.shutdown"))
+
+
 @pytest.mark.parametrize(
     ("head", "fits"),
     [
         ([record("session.start", sessionId="s")], True),
         ([record("user.message", content="x"), record("abort")], True),
+        ([{"type": "tool.execution_start", "data": {"toolName": "bash"}}], True),
         ([record("session.created")], False),
         ([record("user.message") | {"properties": 1}], False),
         ([record("user")], False),
@@ -291,7 +323,10 @@ def test_any_value_in_any_place_is_told_or_left_out(type_: str, odd: object) -> 
     names = ("content", "toolRequests", "toolCallId", "arguments", "result", "error", "message")
     more = ("sessionId", "parentToolCallId", "attachments", "source", "deltaContent", "messageId")
     whole: dict[str, object] = dict.fromkeys((*names, *more), odd)
-    read(record(type_, **whole), record(type_, **whole), {"type": type_, "data": odd})
+    sound = record("user.message", content="go")
+    read(sound, record(type_, **whole), record(type_, **whole), {"type": type_, "data": odd})
     read(
-        {"type": odd, "data": whole, "agentId": odd, "timestamp": odd}, answer("x") | {"data": odd}
+        sound,
+        {"type": odd, "data": whole, "agentId": odd, "timestamp": odd},
+        answer("x") | {"data": odd},
     )

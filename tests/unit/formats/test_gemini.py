@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from longjudge.errors import NotASessionError
 from longjudge.sessions import EventKind, Severity
 from longjudge.sessions.formats.gemini import GeminiCli
 from longjudge.sessions.formats.gemini_stream import GeminiStream
@@ -24,6 +25,7 @@ RESULT = EventKind.TOOL_RESULT
 USER = EventKind.USER_MESSAGE
 SAID = EventKind.ASSISTANT_MESSAGE
 SYSTEM = EventKind.SYSTEM
+THINKING = EventKind.THINKING
 
 
 def message(id_: str, type_: str, content: object = "", **more: object) -> dict[str, object]:
@@ -88,6 +90,26 @@ def test_a_later_record_with_the_same_id_takes_the_place_of_the_earlier_one() ->
     assert ("messages written again as they grew; the last state counts", None) in [
         note[:2] for note in told.notes
     ]
+
+
+def test_what_a_later_record_no_longer_holds_is_kept() -> None:
+    told = read(
+        message("g", "gemini", "I will", thoughts=[{"subject": "Plan"}]),
+        message("g", "gemini", "", thoughts=[], toolCalls=[call("a", "out")]),
+        message("g", "gemini", "", thoughts=[], toolCalls=[], tokens={"output": 1}),
+    )
+    assert shown(told) == [
+        (THINKING, "Plan"),
+        (SAID, "I will"),
+        (CALL, "command: echo a"),
+        (RESULT, "out"),
+    ]
+
+
+def test_a_record_that_only_thought_so_far_is_the_same_message() -> None:
+    started: dict[str, object] = {"id": "g", "type": "gemini", "thoughts": [{"subject": "Plan"}]}
+    told = read(started, message("g", "gemini", "done"))
+    assert shown(told) == [(THINKING, "Plan"), (SAID, "done")]
 
 
 def test_a_user_and_a_reply_under_one_placeholder_id_are_both_told() -> None:
@@ -183,6 +205,8 @@ def test_an_output_that_only_stands_masked_is_a_warning() -> None:
         ),
         ({"result": [{"functionResponse": {"response": {"error": "no"}}}]}, "no", True),
         ({"resultDisplay": "shown", "status": "success"}, "shown", False),
+        ({"resultDisplay": [[{"text": "a"}, {"text": "b"}], [{"text": "c"}]]}, "ab\nc", None),
+        ({"resultDisplay": {"fileDiff": "+x", "fileName": "f"}}, "+x", None),
         ({"status": "cancelled"}, "cancelled", None),
         ({"result": [{"functionResponse": {"response": {"a": 1, "b": "x"}}}]}, "a: 1\nb: x", None),
         (
@@ -318,6 +342,11 @@ def test_code_that_the_model_ran_is_a_call_with_its_result() -> None:
     ]
 
 
+def test_a_session_without_a_message_is_refused() -> None:
+    with pytest.raises(NotASessionError, match="Gemini CLI session without a message"):
+        read(message("u", "user", "wrong"), {"$rewindTo": "u"})
+
+
 @pytest.mark.parametrize(
     ("head", "around", "fits"),
     [
@@ -345,16 +374,18 @@ def test_only_sessions_of_gemini_are_taken_for_one(
 )
 def test_any_value_in_any_place_is_told_or_left_out(name: str, odd: object) -> None:
     record = message("g", "gemini", "x", toolCalls=[call("a", "out")]) | {name: odd}
-    read(record, {"$set": {"messages": [record, odd]}}, {"$set": odd}, {"$rewindTo": odd})
+    sound = message("u", "user", "go")
+    read(sound, record, {"$set": {"messages": [record, odd]}}, {"$set": odd}, {"$rewindTo": odd})
     inner: dict[str, object] = {"id": odd, "args": odd, "result": odd, "status": odd, "name": odd}
-    read(message("g", "gemini", [{"functionResponse": odd}, {name: odd}], toolCalls=[inner]))
+    read(sound, message("g", "gemini", [{"functionResponse": odd}, {name: odd}], toolCalls=[inner]))
 
 
 def test_a_value_nested_too_deeply_is_one_skipped_record() -> None:
     deep: object = "x"
     for _ in range(400):
         deep = [deep]
-    told = read(message("g", "gemini", "", toolCalls=[call("a") | {"args": {"x": deep}}]))
+    calls = [call("a") | {"args": {"x": deep}}]
+    told = read(message("u", "user", "go"), message("g", "gemini", "", toolCalls=calls))
     assert len(told.skipped) == 1
 
 

@@ -204,6 +204,33 @@ def test_an_agent_whose_answers_the_conversation_holds_is_no_subagent() -> None:
     assert list(told.by_thread) == [("0", "main")]
 
 
+def test_what_an_agent_does_after_a_hand_off_is_read_where_it_was_not_made_text_of() -> None:
+    main = [user("m1", "Do it."), asks("m2", "transfer_to_helper", "c1")]
+    handed = result("m3", "c1", "Transferred.")
+    called, found = asks("h1", "bash", "c2"), result("h2", "c2", "a.py")
+    as_text = [answer("h1", "[helper] bash(ls)"), user("h2", "a.py"), answer("m4", "Done.")]
+    told = read(
+        sample(
+            *(*main, handed, *as_text),
+            events=[
+                span("main", "agent", "react"),
+                model(main[:1], main[1], "main"),
+                span("hand", "handoff", "helper", "main"),
+                span("run", "tool", "transfer_to_helper", "hand"),
+                tool("c1", "transfer_to_helper", "main", agent="helper", message_id="m3"),
+                span("sub", "agent", "helper", "run"),
+                model([*main, handed], called, "sub"),
+                tool("c2", "bash", "sub", message_id="h2"),
+                model([*main, handed, called, found], answer("h3", "Ready."), "sub"),
+                model([*main, handed, *as_text[:2]], as_text[2], "main"),
+            ],
+        )
+    )
+    assert [kind for kind, _ in shown(told)] == [USER, CALL, RESULT, SAID]
+    assert shown(told, "helper") == [(CALL, "cmd: ls"), (RESULT, "a.py"), (SAID, "Ready.")]
+    assert told.links == {("0", "helper"): "c1"}
+
+
 def test_two_subagents_of_one_name_are_two_threads() -> None:
     talk = [user("m1", "Do it."), answer("m2", "Done.")]
     events = [
@@ -304,9 +331,10 @@ def test_pooled_messages_are_found_by_their_range() -> None:
 
 
 def test_ranges_that_are_made_up_end() -> None:
+    pool: list[Record] = [{}]
     refs = [[0, 10**9], [-5, 2], ["a", 1], None] * 1000
     events = [model([], answer("y", "z"), input_refs=refs)]
-    told = read(sample(user("a", "Do it."), answer("b", "c"), events=events, message_pool=[{}]))
+    told = read(sample(user("a", "Do it."), answer("b", "c"), events=events, message_pool=pool))
     assert len(shown(told)) == 2
 
 
@@ -334,7 +362,7 @@ def test_a_sample_in_chunks_is_put_together() -> None:
 def test_a_log_without_samples_says_how_it_ended() -> None:
     log: Record = {"version": 2, "status": "error", "eval": {"task": "t"}, "plan": {}}
     assert InspectLog().recognise([log], None) == 1
-    with pytest.raises(NotASessionError, match="without samples .its status: error"):
+    with pytest.raises(NotASessionError, match=r"without samples .its status: error"):
         retell(InspectLog(), [log])
 
 

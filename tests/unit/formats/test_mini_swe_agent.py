@@ -109,14 +109,14 @@ def test_real_calls_are_read_with_their_ids_times_and_codes() -> None:
 
 
 def test_answers_of_the_responses_interface_are_read() -> None:
-    response = {
+    response: Record = {
         "object": "response",
         "output": [
             {"type": "message", "role": "assistant", "content": "I look."},
             {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": "{}"},
         ],
     }
-    found = {"type": "function_call_output", "call_id": "c1", "output": "a.py"}
+    found: Record = {"type": "function_call_output", "call_id": "c1", "output": "a.py"}
     assert [kind for kind, _ in shown(response, found)] == [SAID, CALL, RESULT]
 
 

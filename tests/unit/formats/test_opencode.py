@@ -430,6 +430,8 @@ def test_parts_of_an_unknown_type_are_noted_and_their_text_kept() -> None:
         ([updated(part("p", "m"))], True),
         ([event("file.watcher.updated", file="x")], False),
         ([{"type": "text", "sessionID": "s", "part": part("p", "m")}], True),
+        ([{"type": "text", "part": part("p", "m")}], True),
+        ([{"type": "text", "part": {"text": "x"}}], False),
         ([{"info": {"exit_status": "x"}, "messages": exported()}], False),
         ([{"info": {"role": "user"}}], False),
         ([{"type": "session.start", "data": {"sessionID": "s"}}], False),
@@ -453,7 +455,8 @@ def test_any_value_in_any_place_is_told_or_left_out(type_: str, odd: object) -> 
         ("status", "input", "output", "metadata", "error", "time", "attachments"), odd
     )
     parts = [part("p", "m", type_, **whole), part("p", "m", type_, state=inner), odd]
-    read({"info": info("m", "user", time=odd, error=odd, summary=odd), "parts": parts})
+    whole_message = {"info": info("m", "user", time=odd, error=odd, summary=odd), "parts": parts}
+    read(whole_message, *exported())
     for named in ("message.part.updated", "message.updated", "session.created", "session.error"):
         properties = {"part": odd, "info": odd, "sessionID": odd, "error": odd}
         read(updated(part("p", "m", text="x")), event(named, **properties))

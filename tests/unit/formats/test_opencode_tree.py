@@ -62,9 +62,7 @@ def bodies(found: Session) -> list[str]:
     return [found.event(number).body for number in range(len(found.index))]
 
 
-def test_a_folder_is_its_sessions_with_messages_in_the_order_of_their_time(
-    tmp_path: Path, load: Load
-) -> None:
+def test_a_folder_is_its_sessions_with_messages_ordered_by_time(tmp_path: Path, load: Load) -> None:
     session(tmp_path, "ses_b", 2)
     session(tmp_path, "ses_a", 1)
     message(tmp_path, "ses_a", "msg_9", "user", "first", 10)
@@ -142,6 +140,6 @@ def test_a_folder_without_a_message_is_refused(tmp_path: Path, load: Load) -> No
 def test_a_folder_whose_database_took_over_is_no_storage_folder(tmp_path: Path, load: Load) -> None:
     message(tmp_path / "storage", "ses_a", "msg_1", "user", "go", 1)
     assert storage_folder(tmp_path) == tmp_path / "storage"
-    (tmp_path / "opencode.db").write_bytes(b"")
+    (tmp_path / "opencode-local.db").write_bytes(b"")
     assert storage_folder(tmp_path) is None
     assert storage_folder(tmp_path / "storage") == tmp_path / "storage"

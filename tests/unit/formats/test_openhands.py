@@ -162,7 +162,7 @@ def text(said: str) -> list[Record]:
 
 
 def test_the_second_generation_is_read_by_its_kinds() -> None:
-    call: Record = {"tool_name": "terminal", "tool_call_id": "c1"}
+    call = {"tool_name": "terminal", "tool_call_id": "c1"}
     told = retell(
         OpenHands(),
         [
@@ -204,8 +204,8 @@ def test_the_second_generation_is_read_by_its_kinds() -> None:
 
 
 def test_thinking_and_finishing_tools_of_the_second_generation_are_words() -> None:
-    think: Record = {"tool_name": "think", "tool_call_id": "c1"}
-    finish: Record = {"tool_name": "finish", "tool_call_id": "c2"}
+    think = {"tool_name": "think", "tool_call_id": "c1"}
+    finish = {"tool_name": "finish", "tool_call_id": "c2"}
     assert shown(
         event("ActionEvent", action={"thought": "Hm.", "kind": "ThinkAction"}, **think),
         event("ObservationEvent", observation={"kind": "ThinkObservation"}, **think),

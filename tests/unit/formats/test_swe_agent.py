@@ -148,7 +148,7 @@ def test_a_file_cut_inside_a_step_keeps_the_steps_before(tmp_path: Path) -> None
     path = tmp_path / "a.traj"
     path.write_text(
         '{\n"environment": "main",\n"trajectory": [\n'
-        '{"action": "ls", "observation": "a", "response": "r", "thought": "Look.", "state": "{}"},\n'
+        '{"action": "ls", "observation": "a", "response": "r", "thought": "Look."},\n'
         '{"action": "cat a", "observation": "lo'
     )
     session = load_session(path)

@@ -103,7 +103,7 @@ def test_the_policy_that_all_runs_share_comes_first() -> None:
 
 
 def test_several_results_in_one_message_are_apart() -> None:
-    several = {
+    several: Record = {
         "role": "tool",
         "tool_messages": [turn("tool", "a", id="1"), turn("tool", "b", id="2")],
     }

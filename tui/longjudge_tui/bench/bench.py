@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.config import Configuration
-from longjudge.errors import LongjudgeError, SeveralSessionsError, UsageError
+from longjudge.errors import UsageError
 from longjudge.estimate import Estimator
 from longjudge.judges.make import credential_fault, make_judge, notice_about
 from longjudge.keys import key_origin
@@ -18,11 +18,13 @@ from longjudge.rubric import Skip
 from longjudge.text import clean_line
 from longjudge_tui.bench.costs import ModelCosts
 from longjudge_tui.bench.disputes import DisputeReader
-from longjudge_tui.bench.opening import Opening
+from longjudge_tui.bench.filing import Filing
+from longjudge_tui.bench.first_events import FirstEvents
+from longjudge_tui.bench.opening import Measured, Opening
+from longjudge_tui.bench.searching import Searching
 from longjudge_tui.bench.secrets import SecretCounts
 from longjudge_tui.bench.stock import Stock
 from longjudge_tui.bench.texts import Texts
-from longjudge_tui.bench.trials import Trials
 from longjudge_tui.bench.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -35,20 +37,27 @@ if TYPE_CHECKING:
     from longjudge.sessions import Session, SessionFile
     from longjudge.settings import Settings
     from longjudge.store import Store
+    from longjudge_tui.bench.following import FileFacts
     from longjudge_tui.bench.marking import Marking
-    from longjudge_tui.bench.opening import Loading, Opened
+    from longjudge_tui.bench.opening import Opened
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.preview import Preview
     from longjudge_tui.bench.records import Records
+    from longjudge_tui.bench.tuning import Foreseen
 
 CLOSE_SECONDS = 4.0
+LARGE_EVENTS = 1_500_000
+"""From here on a session is let go before it is read again: two may take too much room."""
 CUT_SECONDS = 1.0
 
 
-class Bench(Trials):
+class Bench(Filing):
     """What the app works on.
 
     `notices` holds messages for the screen to show once, `problem` the last one that stays.
+    `first` are the first events of a session that is still being read: then there is no session,
+    no plan and no price. `before` is what the session was read in place of, for whoever has to
+    find in it what was looked at there.
     """
 
     def __init__(
@@ -78,20 +87,24 @@ class Bench(Trials):
         )
         self._opening = Opening(
             files,
+            look=self._look,
+            is_large=lambda: self.session is not None and len(self.session.index) > LARGE_EVENTS,
             measure=self._measure,
             use=self._use,
+            grown=self._grown,
             say=self._say,
             notice=lambda words: self.notices.append(words),
             in_flight=self._in_flight,
         )
         self.session: Session | None = None
+        self.first: FirstEvents | None = None
+        self.before: Session | None = None
         self.tool_calls = 0
         self.texts: Texts | None = None
         self.outlook: Outlook | None = None
         self.notices: list[str] = []
         self.problem = ""
         self.generation = 0
-        self._placed: tuple[tuple[SessionFile | None, int], int | None] | None = None
         self.store = store
         self._stock = Stock(
             store,
@@ -101,6 +114,7 @@ class Bench(Trials):
             notice=lambda words: self.notices.append(words),
         )
         self.secrets = SecretCounts()
+        self.searching = Searching()
         self._disputes = DisputeReader()
         self._asked_for_key: Judge | None = None
         self._missing_key = ""
@@ -111,50 +125,9 @@ class Bench(Trials):
         self.on_opened: Callable[[], None] = lambda: None
 
     @property
-    def files(self) -> list[SessionFile]:
-        """The files that one key steps through."""
-        return self._opening.files
-
-    @property
-    def file(self) -> SessionFile | None:
-        """The file of the session."""
-        return self._opening.file
-
-    @property
-    def place(self) -> int | None:
-        """Which of the files is open, from 0; None where none of them is.
-
-        Looked up once, and not on every frame: there may be very many files.
-        """
-        files, about = self.files, (self.file, len(self.files))
-        if self._placed is None or self._placed[0] != about:
-            here = (place for place, each in enumerate(files) if each == self.file)
-            self._placed = about, next(here, None)
-        return self._placed[1]
-
-    def step_through(self, files: Sequence[SessionFile]) -> None:
-        """Have one key step through other files, in their order."""
-        self.files[:] = files
-        self._placed = None
-
-    @property
-    def loading(self) -> Loading | None:
-        """The session on its way in."""
-        return self._opening.loading
-
-    @property
-    def fatal(self) -> LongjudgeError | None:
-        """Why the app has to close."""
-        return self._opening.fatal
-
-    @property
-    def several(self) -> bool:
-        """Whether the file that was to be opened holds several sessions, to choose from."""
-        return isinstance(self.fatal, SeveralSessionsError)
-
-    def close_no_more(self) -> None:
-        """Nothing is fatal where there are other sessions to open."""
-        self._opening.fatal = None
+    def texts_at_hand(self) -> Texts | None:
+        """The texts of the session, else of its first events."""
+        return self.first.texts if self.first is not None else self.texts
 
     @property
     def preview(self) -> Preview | None:
@@ -259,21 +232,6 @@ class Bench(Trials):
         """Whether the store holds the verdict of a chunk of the plan."""
         return self.outlook is not None and self.outlook.keys[position] in self._stock.keys
 
-    def open_first(self) -> None:
-        """Load the longest session."""
-        self._opening.load(self.files[0], 1)
-
-    def show(self, file: SessionFile) -> bool:
-        """Work on a file from now on; false, and said, where a judgment is in flight.
-
-        A file that is open already stays as it is.
-        """
-        return self._opening.show(file)
-
-    def step(self, direction: int) -> None:
-        """Load the next (1) or previous (-1) session; says so where that cannot be."""
-        self._opening.step(direction)
-
     def reload(self) -> None:
         """Read the session again, as its file is now, and what the store holds by now."""
         self._opening.reload()
@@ -288,16 +246,29 @@ class Bench(Trials):
             self.notices.append("a judgment is in flight: cancel it (x) first")
         return self.running
 
-    def _measure(self, session: Session) -> Estimator:
+    def _look(self, session: Session) -> None:
+        """There is something to look at, while all of it is read."""
+        if self.on_first_session is not None:
+            self.on_first_session()
+        self._let_go()
+        self.session = self.texts = self.outlook = self.run = None
+        self.problem = self.remark = ""
+        self.first = FirstEvents.of(session, redact=self.settings.redact)
+        self.generation += 1
+
+    def _measure(self, session: Session) -> Measured:
+        """In a thread: a long session takes longer to measure and to plan than a frame."""
         estimator = Estimator.of(session, self.rubric, self.judge.model, self.judge.price)
         # The price table, and what the SDK says of models, is read here in the thread and not by
         # the first frame.
         estimator.cost(1)
         if self.judge.judges_meaning:
             notice_about(self.tuning.model_name, self.config)
-        return estimator
+        foreseen = self.tuning.foresee(session, estimator, self._stock.keys)
+        return Measured(estimator, foreseen)
 
     def _use(self, opened: Opened) -> None:
+        self.before = self.first.session if self.first is not None else self.session
         self._let_go()
         self.session = opened.session
         if self.on_first_session is not None:
@@ -305,11 +276,24 @@ class Bench(Trials):
             self.on_first_session = None
         # Counted once: every row that is drawn asks.
         self.tool_calls = opened.session.index.tool_calls
-        self.tuning.measured(opened.session, opened.estimator)
+        self.tuning.measured(opened.session, opened.measured.estimator)
         self.texts = Texts(opened.session, redact=self.settings.redact)
         self._stock.learn_again()
-        self._replan()
+        self._replan(opened.measured.foreseen)
+        if self.file is not None:
+            self.following.begin(self.file.path, opened.facts)
         self.on_opened()
+
+    def _grown(self, facts: FileFacts) -> None:
+        """There are more events behind those of the session; what it is cut into begins alike."""
+        session, file = self.session, self.file
+        if session is None or file is None:
+            return
+        self.before = session
+        self.tool_calls = session.index.tool_calls
+        self.secrets.forget()
+        self._replan()
+        self.following.begin(file.path, facts)
 
     def _say(self, problem: str) -> None:
         """A problem that stays on the screen, and is said once more."""
@@ -324,10 +308,13 @@ class Bench(Trials):
         if self._judging and self.run is not None:
             self.run.set_concurrency(calls)
 
-    def _replan(self) -> None:
+    def _replan(self, foreseen: Foreseen | None = None) -> None:
         self.run, self.problem, self.remark = None, "", ""
         if self.session is not None:
-            self.outlook = self.tuning.outlook(self.session, self._stock.keys)
+            if foreseen is not None and self.tuning.still_holds(foreseen, self._stock.keys):
+                self.outlook = foreseen.outlook
+            else:
+                self.outlook = self.tuning.outlook(self.session, self._stock.keys)
             self.generation += 1
             self._begin_preview()
 
@@ -366,9 +353,11 @@ class Bench(Trials):
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
         self._stock.raise_failure()
         self.secrets.raise_failure()
+        self.following.raise_failure()
+        self.searching.raise_failure()
         self._disputes.raise_failure()
-        if self.texts is not None:
-            self.texts.raise_failure()
+        if self.texts_at_hand is not None:
+            self.texts_at_hand.raise_failure()
         for task in (self._run_task, self._opening.task):
             if task is not None and task.done() and not task.cancelled():
                 task.result()
@@ -377,6 +366,10 @@ class Bench(Trials):
         """Close the session and what reads from it."""
         self._stock.show_nothing()
         self.secrets.forget()
+        self.following.end()
+        if self.first is not None:
+            self.first.close()
+            self.first = None
         if self.texts is not None:
             self.texts.close()
         if self.session is not None:
@@ -394,7 +387,12 @@ class Bench(Trials):
                 task.cancel()
             if late:
                 await asyncio.wait(late, timeout=CUT_SECONDS)
-        await asyncio.gather(self.secrets.aclose(), self._disputes.aclose())
+        await asyncio.gather(
+            self.secrets.aclose(),
+            self.following.aclose(),
+            self._disputes.aclose(),
+            self.searching.aclose(),
+        )
         self._let_go()
         await self._stock.aclose()
         await self.tuning.aclose()

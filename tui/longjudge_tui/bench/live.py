@@ -48,7 +48,11 @@ def header_variants(bench: Bench) -> list[str]:
     if bench.loading is not None:
         reading = bench.loading
         done = f"{size(reading.done)} of {size(reading.total)}"
-        return [f"longjudge ─ reading {line(reading.file.path.name, 80)} · {done}"]
+        name = f"reading {line(reading.file.path.name, 80)}"
+        if bench.first is None:
+            return [f"longjudge ─ {name} · {done}"]
+        share = f"{reading.percent} %, first events only"
+        return [f"longjudge ─ {name} · {share} · {done}", f"{name} · {share}", f"reading {share}"]
     session, file = bench.session, bench.file
     if session is None or file is None:
         return ["longjudge"]
@@ -102,6 +106,8 @@ def live_line(bench: Bench) -> list[str]:
     if not bench.applies:
         return [f"{label} · the rubric does not apply: no tool call · nothing is asked"]
     if run is None:
+        if bench.first is not None:
+            return [f"{label} · only the first events are read: no plan, no price, no judgment yet"]
         if bench.outlook is None:
             return [label]
         return _before_a_run(label, bench.outlook.totals, bench)
@@ -260,6 +266,8 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
     if caveat := offline_caveat(bench.judge, bench.rubric):
         words.append(f"! {caveat}")
     run = bench.run
+    if bench.loading is None and bench.following.words:
+        words.append(bench.following.words)
     if run is not None and run.forced:
         words.append(forced_label(run.forced))
     if typing:
@@ -281,7 +289,7 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words += [pause_words(*pause)] if pause else []
         words.append(f"judging{limit}…")
     elif bench.loading is not None:
-        words.append("reading the session…")
+        words.append(_reading(bench))
     elif not typing:
         words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
     text = " · ".join([*words, *go_on])
@@ -295,6 +303,13 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         # Where the line is cut, what to do is not what is lost.
         variants.append(" · ".join([*go_on, *words]))
     return variants
+
+
+def _reading(bench: Bench) -> str:
+    if bench.first is None or bench.loading is None:
+        return "reading the session…"
+    leave = command("back")
+    return f"reading, {bench.loading.percent} % · enter opens an event · {leave.shown} leaves"
 
 
 def _go_on(bench: Bench, result: Result) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.api import open_session
@@ -14,12 +15,17 @@ from longjudge.errors import (
     SeveralSessionsError,
     UsageError,
 )
+from longjudge.sessions import first_events
+from longjudge_tui.bench.following import file_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from longjudge.estimate import Estimator
     from longjudge.sessions import Session, SessionFile
+    from longjudge.sessions.growing import Grown
+    from longjudge_tui.bench.following import FileFacts
+    from longjudge_tui.bench.tuning import Foreseen
 
 
 @dataclass(slots=True)
@@ -30,29 +36,48 @@ class Loading:
     done: int
     total: int
 
+    @property
+    def percent(self) -> int:
+        """How much of the file is read; not 100 before all of it is."""
+        return min(99, 100 * self.done // self.total) if self.total else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a session was measured to be, and a first plan of it."""
+
+    estimator: Estimator
+    foreseen: Foreseen
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session that was read, with what it was measured to be."""
+    """A session that was read, what it was measured to be, and what its file was then."""
 
     session: Session
-    estimator: Estimator
+    measured: Measured
+    facts: FileFacts | None
 
 
 class Opening:
     """The files, which of them is being read, and what to do about one that cannot be.
 
-    `measure` is called in a thread, `use` takes what was read, `say` a problem that stays on the
-    screen, `notice` one that is said once; `in_flight` tells, and says, that a judgment is. `file`
-    is the one that was read last, `fatal` says why the app has to close.
+    `look` takes the first events of a long session before all of it is read, also of one that is
+    open and `is_large`, when it is read again. `measure` is called in a thread, `use` takes what
+    was read, `grown` is told that there is more of the session that is open, `say` a problem that
+    stays on the screen, `notice` one that is said once; `in_flight` tells, and says, that a
+    judgment is. `file` is the one that was read last, `fatal` says why the app has to close.
     """
 
     def __init__(
         self,
         files: list[SessionFile],
         *,
-        measure: Callable[[Session], Estimator],
+        look: Callable[[Session], None],
+        is_large: Callable[[], bool],
+        measure: Callable[[Session], Measured],
         use: Callable[[Opened], None],
+        grown: Callable[[FileFacts], None],
         say: Callable[[str], None],
         notice: Callable[[str], None],
         in_flight: Callable[[], bool],
@@ -62,8 +87,11 @@ class Opening:
         self.loading: Loading | None = None
         self.fatal: LongjudgeError | None = None
         self.task: asyncio.Task[None] | None = None
+        self._look = look
+        self._is_large = is_large
         self._measure = measure
         self._use = use
+        self._grown = grown
         self._say = say
         self._notice = notice
         self._in_flight = in_flight
@@ -103,12 +131,53 @@ class Opening:
         self.loading = loading = Loading(file, 0, file.bytes)
         self.task = asyncio.create_task(self._load_after(before, loading, direction))
 
+    def read_on(self, session: Session) -> None:
+        """Read what the file has grown by; all of it again where only that can be right."""
+        file = self.file
+        if self.loading is not None or file is None or self._in_flight():
+            return
+        self.loading = loading = Loading(file, 0, file.bytes)
+        self.task = asyncio.create_task(self._read_on(session, loading))
+
+    async def _read_on(self, session: Session, loading: Loading) -> None:
+        grown: Grown | None = None
+        stopped = threading.Event()
+
+        def report(done: int, total: int) -> bool:
+            loading.done, loading.total = done, total
+            return not stopped.is_set()
+
+        growth, facts = session.growth, None
+        try:
+            if growth is not None:
+                grown = await asyncio.to_thread(growth.read, session, report)
+                facts = await asyncio.to_thread(file_facts, loading.file.path)
+        except SessionError as error:
+            self.loading = None
+            self._say(str(error))
+            return
+        finally:
+            stopped.set()
+        if growth is None or grown is None or facts is None:
+            await self._load_after(None, loading, 0)
+            return
+        growth.take(grown, session)
+        self.loading = None
+        self._grown(replace(facts, size=grown.size))
+
     async def _load_after(
         self, before: asyncio.Task[None] | None, loading: Loading, direction: int
     ) -> None:
         if before is not None:
             await asyncio.wait({before})
         file = loading.file
+        looked = False
+        if file != self.file or self._is_large():
+            look = await asyncio.to_thread(first_events, file.path, file.session)
+            if look is not None:
+                # What was open is let go: there may be no room for another one beside it.
+                looked, self.file = True, None
+                self._look(look)
 
         def report(done: int, total: int) -> None:
             # Called in the loading thread, once more even after nobody waits for it: nobody looks
@@ -117,13 +186,17 @@ class Opening:
 
         session: Session | None = None
         try:
+            first = await asyncio.to_thread(file_facts, file.path)
             session = await open_session(file.path, report, file.session)
-            estimator = await asyncio.to_thread(self._measure, session)
+            last = await asyncio.to_thread(file_facts, file.path)
+            measured = await asyncio.to_thread(self._measure, session)
         except SeveralSessionsError as error:
             self.loading, self.fatal = None, error
             return
         except SessionError as error:
             self.loading = None
+            if looked:
+                self.file = file
             if direction:
                 self._drop(file, error, direction)
             else:
@@ -134,7 +207,7 @@ class Opening:
                 session.close()
             raise
         self.loading, self.file = None, file
-        self._use(Opened(session, estimator))
+        self._use(Opened(session, measured, _as_read(session, first, last)))
 
     def _drop(self, file: SessionFile, error: SessionError, direction: int) -> None:
         """A file that cannot be used leaves the list; without any other the app ends."""
@@ -150,3 +223,12 @@ class Opening:
         following = self.files[(place if direction > 0 else place - 1) % len(self.files)]
         if self.file is None or following != self.file:
             self.load(following, direction)
+
+
+def _as_read(
+    session: Session, before: FileFacts | None, after: FileFacts | None
+) -> FileFacts | None:
+    """What a file was when it was read: what it has grown by since then is not known yet."""
+    if before is None or after is None:
+        return None
+    return replace(after, size=session.growth.size if session.growth else before.size)

@@ -6,7 +6,7 @@ It knows no widget and no judgment. A value that cannot be used raises and chang
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import (
@@ -21,7 +21,7 @@ from longjudge_tui.bench.outlook import Outlook, estimator_for
 from longjudge_tui.bench.sizes import Scale, Unit, next_size, two_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Collection, Container
 
     from longjudge.estimate import Estimator
     from longjudge.judges.base import Judge
@@ -31,6 +31,17 @@ if TYPE_CHECKING:
 
 USUAL_TOKENS_PER_CHAR = 0.4
 CLOSE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A plan that was made beside the event loop: what it goes by, and how much was kept then."""
+
+    outlook: Outlook
+    settings: Settings
+    judge: Judge
+    rubric: Rubric
+    kept: int
 
 
 class Tuning:
@@ -190,7 +201,19 @@ class Tuning:
         index = session.index
         if index.total_chars:
             # The fixed count that a plan by tokens goes by, not the one of the model.
-            self._tokens_per_char = max(0.01, index.token_prefix[-1] / index.total_chars)
+            self._tokens_per_char = max(0.01, index.total_tokens / index.total_chars)
+
+    def foresee(self, session: Session, estimator: Estimator, kept: Collection[str]) -> Foreseen:
+        """The same as `outlook`, for a thread: a long session takes longer to plan than a frame."""
+        settings, judge, rubric, maker = self.settings, self.judge, self.rubric, self._maker
+        count, ours = len(kept), estimator_for(estimator, judge, rubric)
+        outlook = Outlook.of(session, settings, ours, maker, kept)
+        return Foreseen(outlook, settings, judge, rubric, count)
+
+    def still_holds(self, foreseen: Foreseen, kept: Collection[str]) -> bool:
+        """Whether a plan is still the one that would be made now."""
+        made_by = (foreseen.settings, foreseen.judge, foreseen.rubric, foreseen.kept)
+        return made_by == (self.settings, self.judge, self.rubric, len(kept))
 
     def outlook(self, session: Session, kept: Container[str]) -> Outlook | None:
         """What a run would do with a session that was measured."""

@@ -138,7 +138,7 @@ class ConfirmDialog(ModalScreen[bool]):
 
 _SECTIONS = (
     ("In the library", (Scope.LIBRARY,)),
-    ("In the workbench", (Scope.SCREEN, Scope.SLIDER)),
+    ("In the workbench", (Scope.SCREEN, Scope.SEARCH, Scope.SLIDER)),
     ("In every list", (Scope.LIST,)),
     ("Everywhere", (Scope.EITHER, Scope.APP)),
 )

@@ -45,12 +45,13 @@ LOOKS = (
     "strong",
     "button",
     "quote",
+    "hit",
     "secret",
     "bar",
     "head",
 )
 
-_OWN_GROUND = frozenset({"quote"})
+_OWN_GROUND = frozenset({"quote", "hit"})
 
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
+from longjudge.sessions import same_event
 from longjudge.states import ChunkState
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from longjudge.chunks import ChunkPlan
     from longjudge.disputes import RuleFinding
     from longjudge.sessions import Session
+    from longjudge_tui.bench.first_events import FirstEvents
     from longjudge_tui.bench.texts import Texts
 
 
@@ -32,6 +34,7 @@ class ChunkInSight(EvidenceActions):
         self._texts: Texts | None = None
         self._plan_in_sight: tuple[ChunkPlan, int] | None = None
         self._anchor: tuple[Session | None, int] = (None, 0)
+        self._carried: Passage | None = None
         self._chunk_behind = False
 
     def _show_chunk_in_plan(self) -> None:
@@ -44,17 +47,39 @@ class ChunkInSight(EvidenceActions):
             self.show_findings()
             return
         self._show_chunk(self.chunks.cursor)
-        if self.bench.session is kept_in_sight[0]:
+        session = self.bench.session
+        if session is not None and session is kept_in_sight[0]:
             self._anchor = kept_in_sight
+        self._carried = None
         self.show_findings()
 
     def _place_in_plan(self) -> int:
         """The chunk that holds the event where one was, however the session is cut now."""
+        self._carry_over()
         session, event = self._anchor
         outlook = self.bench.outlook
         if outlook is None or session is not self.bench.session:
             return 0
-        return outlook.plan.part_of(event) - 1
+        place = outlook.plan.part_of(event) - 1
+        piece = outlook.plan[place].piece
+        if piece is None or self._carried is None or self._carried.piece is None:
+            return place
+        return place + min(self._carried.piece.number, piece.of) - 1
+
+    def _carry_over(self) -> None:
+        """Find what was looked at in the session that stands in place of the one it was read in."""
+        bench, before = self.bench, self.bench.before
+        bench.before, self._carried = None, None
+        session, event = self._anchor
+        if before is None or before is not session or bench.session is None:
+            return
+        row = self.events.cursor
+        at = self.events.event_at(row)
+        event = event if at is None else at
+        if before is not bench.session:
+            event = same_event(before, event, bench.session)
+        self._anchor = bench.session, event
+        self._carried = Passage(event, self.events.piece_at(row))
 
     def _follow_chunk(self) -> None:
         """Let the text say what has become of the chunk, unless it shows what someone looks at."""
@@ -72,6 +97,9 @@ class ChunkInSight(EvidenceActions):
         texts, outlook = self.bench.texts, self.bench.outlook
         self._plan_in_sight = None
         title = self.query_one("#events-title", FittedLine)
+        if self.bench.first is not None:
+            self._show_first(self.bench.first)
+            return
         if texts is None or outlook is None or not len(outlook.plan):
             self.events.show_nothing()
             title.show("EVENTS")
@@ -79,17 +107,33 @@ class ChunkInSight(EvidenceActions):
             return
         chunk = outlook.plan[position]
         self._anchor = texts.session, chunk.first
-        self.events.show_chunk(texts, outlook.plan, position)
+        event = self._carried.event if self._carried is not None else -1
+        here = event if chunk.first <= event <= chunk.last else None
+        self.events.show_chunk(texts, outlook.plan, position, here)
         numbers = f"{chunk.first}-{chunk.last}" if chunk.last > chunk.first else f"{chunk.first}"
         piece = f" · piece {chunk.piece.number} of {chunk.piece.of}" if chunk.piece else ""
         thread = f" · {line(chunk.thread, 40)}"
         name = f"EVENTS of part {chunk.part}"
         title.show(f"{name} ({numbers}){piece}{thread}", f"{name} ({numbers}){piece}", name)
         self._plan_in_sight = outlook.plan, position
-        if self._is_gap(position):
+        if here is not None and not self._at_chunk:
+            # What someone looks at more closely stays, of a session that is the same as well.
+            if not self.detail.shows(texts):
+                self._show_passage(Passage(here, self.events.piece_at(self.events.cursor)))
+        elif self._is_gap(position):
             self._show_gap(position)
         else:
             self._show_start(position)
+
+    def _show_first(self, first: FirstEvents) -> None:
+        """Show the first events of a session that is still being read."""
+        self._anchor = first.session, 0
+        self.events.show_chunk(first.texts, first.stretch, 0)
+        words = f"FIRST EVENTS (0-{len(first.session.index) - 1})"
+        not_all = f"{words} · the others are not read yet"
+        self.query_one("#events-title", FittedLine).show(not_all, words)
+        self._show_passage(Passage(0, None))
+        self._texts, self._at_chunk = first.texts, True
 
     def _show_start(self, position: int) -> None:
         """Show what a chunk begins with, or what only the offline rules have found in it."""
@@ -130,8 +174,9 @@ class ChunkInSight(EvidenceActions):
         self._at_chunk = True
 
     def _show_passage(self, passage: Passage) -> None:
-        if self.bench.texts is not None:
-            self.detail.show_passage(self.bench.texts, passage)
+        texts = self.bench.texts_at_hand
+        if texts is not None:
+            self.detail.show_passage(texts, passage)
             self._at_chunk = False
 
     def _show_event_at(self, row: int) -> None:

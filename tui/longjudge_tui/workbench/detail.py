@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge_tui.widgets.line_list import Cells, LineList
@@ -18,28 +18,33 @@ class Marked:
     """What stands out in a text: a quote, and the headers of its parts; `at` is brought in sight.
 
     No text can look like a header, since only these are drawn as one. `secrets` are what a judge
-    does not read, in a quote too.
+    does not read, in a quote too. `hits` are what a search has found.
     """
 
     quote: tuple[int, int] | None = None
     heads: tuple[tuple[int, int], ...] = ()
     at: int | None = None
     secrets: tuple[tuple[int, int], ...] = ()
+    hits: tuple[tuple[int, int], ...] = ()
 
     @property
     def spans(self) -> list[tuple[int, int, str]]:
         """From, to and look of each, in order and apart."""
         heads = [(low, high, "head") for low, high in self.heads]
         secrets = [(low, high, "secret") for low, high in self.secrets]
-        quote: list[tuple[int, int, str]] = []
-        if self.quote is not None:
-            here, end = self.quote
-            for low, high in self.secrets:
-                if here < high and low < end:
-                    quote.append((here, max(here, low), "quote"))
-                    here = max(here, high)
-            quote.append((here, max(here, end), "quote"))
-        return sorted([*heads, *secrets, *quote])
+        quote = self._beside_secrets(*self.quote, "quote") if self.quote is not None else []
+        hits = [part for span in self.hits for part in self._beside_secrets(*span, "hit")]
+        return sorted([*heads, *secrets, *quote, *hits])
+
+    def _beside_secrets(self, here: int, end: int, look: str) -> list[tuple[int, int, str]]:
+        """What is left of a stretch where the secrets in it look as they do everywhere."""
+        parts: list[tuple[int, int, str]] = []
+        for low, high in self.secrets:
+            if here < high and low < end:
+                parts.append((here, max(here, low), look))
+                here = max(here, high)
+        parts.append((here, max(here, end), look))
+        return parts
 
     @property
     def around(self) -> int | None:
@@ -60,14 +65,24 @@ class DetailView(LineList):
         self._shown = 0
         self._middle: int | None = None
         self._quote: tuple[int, int] | None = None
+        self._marked = _NOTHING
 
     def show_text(self, text: str, marked: Marked = _NOTHING) -> None:
         """Show a text, hostile as it may be, and bring what is marked in it into sight."""
         around = marked.around or 0
+        self._marked = marked
         self._paged = PagedText.at(text, self._text_width, around)
         self._spans = marked.spans
         self._quote = marked.quote
         self._layout(self._row_of_offset(around), middle=marked.around is not None)
+
+    def mark_hits(self, hits: tuple[tuple[int, int], ...]) -> None:
+        """Let what a search has found stand out; the text stays where it is."""
+        if hits != self._marked.hits:
+            self._marked = replace(self._marked, hits=hits)
+            self._spans = self._marked.spans
+            self._shown += 1
+            self.refresh()
 
     def show_nothing(self) -> None:
         """Show no text."""

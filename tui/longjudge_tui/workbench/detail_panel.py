@@ -12,7 +12,6 @@ from textual.containers import Vertical
 
 from longjudge.disputes import RuleFinding
 from longjudge.errors import SessionError
-from longjudge.result import correction_words
 from longjudge.states import GapReason
 from longjudge_tui.bench.surroundings import surroundings
 from longjudge_tui.commands import command
@@ -21,8 +20,18 @@ from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.wording import DISPUTED, line, plural, size
 from longjudge_tui.workbench.detail import DetailView, Marked
 from longjudge_tui.workbench.detail_facts import DetailFacts, Facts
+from longjudge_tui.workbench.detail_words import (
+    GAP_WORDS,
+    About,
+    Title,
+    no_hits,
+    secrets_words,
+    verified_words,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from textual.app import ComposeResult
 
     from longjudge.board import ChunkRecord
@@ -35,18 +44,6 @@ HEADER_CHARS = 400
 NOTE_CHARS = 2_000
 TITLE_ROWS, PADDING = 2, 2
 """The rows of the panel that are neither facts nor text, and the cells beside the facts."""
-
-GAP_WORDS: dict[GapReason, str] = {
-    GapReason.UNPARSABLE: "two replies in a row were not the agreed JSON",
-    GapReason.TRUNCATED: "the reply was cut off, also with a larger cap",
-    GapReason.REFUSED: "the model declined",
-    GapReason.TOO_LARGE: "the request does not fit the model",
-    GapReason.RATE_LIMITED: "the provider would not answer for now, however often it was asked",
-    GapReason.PROVIDER_ERROR: "the provider answered with an error, or not at all",
-    GapReason.TIMED_OUT: "asked, and cut off by the time limit",
-    GapReason.CANCELLED: "cut off by a cancel",
-    GapReason.SKIPPED: "never asked: the judgment ended before",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,48 +63,6 @@ class View(Enum):
     RAW = "raw"
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
-    """The words of the title; what comes first is said in every width."""
-
-    name: str
-    header: str = ""
-    facts: str = ""
-    thread: str = ""
-    line: str = ""
-    secrets: str = ""
-
-    def variants(self, place: str) -> list[str]:
-        """The title from its longest form to its shortest; `place` is that of the finding."""
-        named = f"thread {self.thread}" if self.thread else ""
-        secrets = self.secrets
-        choices = (
-            [self.name, secrets, self.header, place, named, self.facts, self.line],
-            [self.name, secrets, self.header, place, self.thread, self.facts, self.line],
-            [self.name, secrets, self.header, place, named, self.line],
-            [self.name, secrets, self.header, place, self.thread, self.line],
-            [self.name, secrets, self.header, place, self.thread],
-            [self.name, secrets, place, named],
-            [self.name, secrets, place, self.thread],
-            [self.name, secrets, place or self.header],
-            [self.name, secrets, place],
-            [self.name, secrets],
-            [self.name, place.removeprefix("finding ")],
-            [self.name],
-        )
-        return [" · ".join(each for each in choice if each) for choice in choices]
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What is known about a finding beside what it says itself; its words may be foreign."""
-
-    place: str = ""
-    criterion: str = ""
-    severity: str = ""
-    mark: str = ""
-
-
 class DetailPanel(Vertical):
     """A title, what can be done, and a text; one that takes long to read is waited for."""
 
@@ -122,8 +77,10 @@ class DetailPanel(Vertical):
         self._facts = DetailFacts(id="detail-facts")
         self._about = About()
         self._saved = ""
+        self._unmarked = self._to_hit = False
         self.look = View.EVENT
         self.view = DetailView(id="detail")
+        self.find_hits: Callable[[int, str], Sequence[tuple[int, int]] | None] = no_hits
 
     def compose(self) -> ComposeResult:
         """The title, what can be done, what is known, and the text."""
@@ -141,6 +98,10 @@ class DetailPanel(Vertical):
     def finding(self) -> ResultFinding | None:
         """The finding that led to what is shown."""
         return self._passage.finding if self._passage else None
+
+    def shows(self, texts: Texts) -> bool:
+        """Whether an event of these is shown."""
+        return self._texts is texts and self._passage is not None
 
     def show_nothing(self) -> None:
         """Show no text."""
@@ -173,13 +134,17 @@ class DetailPanel(Vertical):
         self.view.show_text("\n\n".join(each for each in paragraphs if each))
         self._show_title(Title(f"PART {part} · gap", reason.value))
 
-    def show_passage(self, texts: Texts, passage: Passage) -> None:
-        """Show an event, or say that it is being read and show it then."""
+    def show_passage(self, texts: Texts, passage: Passage, *, to_hit: bool = False) -> None:
+        """Show an event, or say that it is being read and show it then.
+
+        With `to_hit` the first place that a search has found in it is brought into sight.
+        """
         if passage != self._passage:
             self._saved = ""
         if passage.finding != self.finding:
             self._about = About()
         self._texts, self._passage, self.look = texts, passage, View.EVENT
+        self._to_hit = to_hit
         self._show()
         self._show_facts()
 
@@ -207,6 +172,27 @@ class DetailPanel(Vertical):
         self._show()
         self._show_facts()
         return True
+
+    def mark_hits(self) -> None:
+        """Let what a search has found in the text stand out, and nothing where there is none."""
+        texts, passage = self._texts, self._passage
+        if texts is None or passage is None or self._awaiting or self.look is not View.EVENT:
+            return
+        try:
+            sent = texts.sent(passage.event)
+        except SessionError:
+            return
+        if sent is not None:
+            self.view.mark_hits(self._hits(passage, sent.original))
+
+    def follow_hits(self) -> bool:
+        """Mark what was found meanwhile; whether it is what was to be brought into sight."""
+        if not self._unmarked:
+            return False
+        self.mark_hits()
+        found = self._to_hit and not self._unmarked
+        self._to_hit = self._to_hit and not found
+        return found
 
     def say(self, about: About) -> None:
         """Say what is known about the finding that is shown."""
@@ -276,17 +262,33 @@ class DetailPanel(Vertical):
             marked = Marked(quote, around.heads, around.start, around.secrets)
             self.view.show_text(around.text, marked)
             events = f"events {around.first}-{around.last}"
-            found = _secrets_words(len(around.secrets))
+            found = secrets_words(len(around.secrets))
             self._show_title(Title(f"AROUND {name}", events, "", thread, secrets=found))
             return
         secrets = tuple((each.start, each.end) for each in shown.replacements)
-        self.view.show_text(shown.original, Marked(span, secrets=secrets))
+        hits = self._hits(passage, sent.original)
+        at = hits[0][0] if hits and self._to_hit else None
+        self._to_hit = self._to_hit and self._unmarked
+        self.view.show_text(shown.original, Marked(span, secrets=secrets, hits=hits, at=at))
         header = line(sent.original[:HEADER_CHARS].partition("\n")[0], 60)
         chars = plural(len(sent.original), "character")
         place = texts.session.line(event)
         stands = f"line {place}" if place else ""
-        found = _secrets_words(len(secrets))
+        found = secrets_words(len(secrets))
         self._show_title(Title(name, header, chars, thread, stands, found))
+
+    def _hits(self, passage: Passage, text: str) -> tuple[tuple[int, int], ...]:
+        """Where what is shown of an event holds what is searched for, as far as is known."""
+        spans = self.find_hits(passage.event, text)
+        self._unmarked = spans is None
+        piece = passage.piece
+        if piece is None:
+            return tuple(spans or ())
+        return tuple(
+            (max(low, piece.start) - piece.start, min(high, piece.end) - piece.start)
+            for low, high in spans or ()
+            if low < piece.end and high > piece.start
+        )
 
     def _show_raw(self, texts: Texts, passage: Passage) -> None:
         event = passage.event
@@ -348,20 +350,6 @@ class DetailPanel(Vertical):
         return f"{word} {command(name).shown}"
 
 
-def verified_words(finding: ResultFinding, *, unread: bool = False) -> str:
-    """Whether what a finding says was found, and what was not.
-
-    `unread` says that the event cannot be read again, so that nothing is known about it now.
-    """
-    if finding.event is None:
-        return "? no such event: start of the chunk"
-    if finding.quote and unread:
-        return "? quote cannot be checked"
-    if finding.verified:
-        return " · ".join(filter(None, ["✓ quote verified", correction_words(finding)]))
-    return "? quote not found" if finding.quote else "? no quote given"
-
-
 def _span(finding: ResultFinding | None, piece: Piece | None) -> tuple[int, int] | None:
     """Where a finding's quote stands in what is shown of its event."""
     if finding is None or finding.span is None:
@@ -371,11 +359,6 @@ def _span(finding: ResultFinding | None, piece: Piece | None) -> tuple[int, int]
         return low, high
     # A secret may reach over the end of a piece, and stands for it all the same.
     return max(low, piece.start) - piece.start, min(high, piece.end) - piece.start
-
-
-def _secrets_words(count: int) -> str:
-    """How many stretches stand out since a judge does not read them."""
-    return f"{plural(count, 'secret')} replaced" if count else ""
 
 
 def _quoted(texts: Texts, passage: Passage) -> str:

@@ -11,7 +11,7 @@ from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.wording import fault, line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
     from longjudge.chunks import ChunkPlan, Piece
     from longjudge_tui.bench.texts import Texts
@@ -43,9 +43,19 @@ class EventList(LineList):
         self._position = 0
         self._shown = 0
         self._flagged: set[int] = set()
+        self._is_hit: Callable[[int], bool] = _is_none
+        self._spans_in: Callable[[str], Sequence[tuple[int, int]]] = _no_spans
+        self._search = 0
 
-    def show_chunk(self, texts: Texts, plan: ChunkPlan, position: int) -> None:
-        """Show the events of a chunk."""
+    def show_chunk(
+        self, texts: Texts, plan: ChunkPlan, position: int, event: int | None = None
+    ) -> None:
+        """Show the events of a chunk.
+
+        An `event` is put on the line of the screen that the cursor is on, with the cursor on it:
+        the list looks as before, though it is another one.
+        """
+        above = self.cursor - self.scroll_offset.y
         if texts is not self._texts:
             self._shown += 1
         self._texts, self._plan, self._position = texts, plan, position
@@ -54,7 +64,13 @@ class EventList(LineList):
         if position + 1 < len(plan):
             after = plan[position + 1]
             ahead = min(AHEAD, after.last - after.first + 1)
-        self.reset_rows(chunk.last - chunk.first + 2 + ahead)
+        rows = chunk.last - chunk.first + 2 + ahead
+        if event is None:
+            self.reset_rows(rows)
+            return
+        row = self.row_of(event)
+        self.reset_rows(rows, row, follow=False)
+        self.scroll_to(y=max(0, row - above), animate=False, force=True)
 
     def show_nothing(self) -> None:
         """Show no rows."""
@@ -66,6 +82,17 @@ class EventList(LineList):
         if events != self._flagged:
             self._flagged = events
             self.refresh()
+
+    def find_hits(
+        self, is_hit: Callable[[int], bool], spans_in: Callable[[str], Sequence[tuple[int, int]]]
+    ) -> None:
+        """Ask from now on which events a search has found, and where in the line that is drawn."""
+        self._is_hit, self._spans_in = is_hit, spans_in
+
+    def mark_hits(self, *, anew: bool) -> None:
+        """Mark what a search has found since, or another search has (`anew`)."""
+        self._search += anew
+        self._refresh_changed()
 
     def event_at(self, row: int) -> int | None:
         """The event of a row, None for the boundary."""
@@ -95,7 +122,7 @@ class EventList(LineList):
         return event - self._plan[self._position].first if self._plan else 0
 
     def row_facts(self, row: int) -> Hashable:
-        """The session, the event and its piece, whether it is the chunk's own, flagged, at hand.
+        """The session, the event and its piece, and whether it is the chunk's own, flagged, found.
 
         At the boundary, what begins there: other rows look the same however the session is cut.
         """
@@ -105,7 +132,8 @@ class EventList(LineList):
             return self._shown, plan[after] if plan and after < len(plan) else None
         own = plan is not None and row <= plan[self._position].last - plan[self._position].first
         at_hand = self._texts is None or self._texts.at_hand(event)
-        return self._shown, event, self.piece_at(row), own, event in self._flagged, at_hand
+        hit = (self._is_hit(event), self._search)
+        return self._shown, event, self.piece_at(row), own, event in self._flagged, at_hand, hit
 
     def row_cells(self, row: int, width: int) -> Cells:
         """Number, kind or tool, first line; or the boundary."""
@@ -118,14 +146,20 @@ class EventList(LineList):
         own = row < plan[self._position].last - plan[self._position].first + 1
         chunk = plan[self._position] if own else plan[self._position + 1]
         digits = max(3, len(str(len(texts.session.index))))
-        mark = "⚑" if event in self._flagged else " "
-        cells: Cells = [(f"{event:>{digits}}", "dim"), (mark, "flagged")]
+        is_hit = self._is_hit(event)
+        mark = "⚑" if event in self._flagged else "»" if is_hit else " "
+        look = "flagged" if event in self._flagged else "active"
+        cells: Cells = [(f"{event:>{digits}}", "hit" if is_hit else "dim"), (mark, look)]
         if chunk.piece:
             cells.append((f"[piece {chunk.piece.number} of {chunk.piece.of}] ", "strong"))
-        return [*cells, *_event_cells(texts, event, "plain" if own else "dim")]
+        *head, (first, look) = _event_cells(texts, event, "plain" if own else "dim")
+        spans = self._spans_in(first) if is_hit else ()
+        return [*cells, *head, *_split(first, look, spans)]
 
     def _boundary(self, plan: ChunkPlan, width: int) -> str:
-        if self._position + 1 >= len(plan):
+        if self._texts is not None and self._texts.session.partial:
+            words = "the rest is being read"
+        elif self._position + 1 >= len(plan):
             words = "end of the session"
         else:
             after = plan[self._position + 1]
@@ -152,6 +186,26 @@ def _event_cells(texts: Texts, number: int, look: str) -> Cells:
     head_look = "gap" if error else "active" if kind is EventKind.TOOL_CALL else "dim"
     failed = [("(error) ", "gap")] if is_error else []
     return [(head + " ", head_look), *failed, (first, look)]
+
+
+def _split(words: str, look: str, spans: Sequence[tuple[int, int]]) -> Cells:
+    """A line with what was found in it standing out."""
+    cells: Cells = []
+    here = 0
+    for low, high in spans:
+        cells += [(words[here:low], look), (words[low:high], "hit")]
+        here = high
+    return [*cells, (words[here:], look)]
+
+
+def _is_none(event: int) -> bool:
+    """Nothing is searched for."""
+    return False
+
+
+def _no_spans(words: str) -> Sequence[tuple[int, int]]:
+    """Nothing is searched for."""
+    return ()
 
 
 def _beginning(texts: Texts, number: int) -> tuple[str, str]:

@@ -18,7 +18,8 @@ from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.wording import line
-from longjudge_tui.workbench.detail_panel import About, Passage, View
+from longjudge_tui.workbench.detail_panel import Passage, View
+from longjudge_tui.workbench.detail_words import About
 from longjudge_tui.workbench.handout import Handout
 from longjudge_tui.workbench.holds_actions import HoldsActions
 

@@ -21,11 +21,12 @@ from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar, TourLine
 from longjudge_tui.wording import line, plan_variants
-from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
 from longjudge_tui.workbench.chunk_list import ChunkList
 from longjudge_tui.workbench.detail_panel import DetailPanel
 from longjudge_tui.workbench.event_list import EventList
 from longjudge_tui.workbench.findings_list import FindingsList
+from longjudge_tui.workbench.search_actions import SearchActions
+from longjudge_tui.workbench.search_row import SearchField, SearchRow
 from longjudge_tui.workbench.settings_panel import NumberField, SettingsPanel
 from longjudge_tui.workbench.size_slider import SizeSlider
 from longjudge_tui.workbench.tuning_actions import TuningActions
@@ -45,7 +46,7 @@ TOTALS_EVERY = 5
 _NEED_SETTINGS = frozenset({"run", "run_short"})
 
 
-class Workbench(TuningActions, ChunkInSight):
+class Workbench(TuningActions, SearchActions):
     """Reads the bench about ten times a second and paints what changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.SCREEN)]
@@ -91,6 +92,8 @@ class Workbench(TuningActions, ChunkInSight):
                 yield ActionLine(id="holds-title", classes="title")
                 yield HoldsList(self.bench.holding, id="holds")
             yield DetailPanel(id="detail-panel", classes="panel")
+        yield SearchRow()
+        yield FittedLine(id="search-words")
         yield TourLine(id="tour")
         yield KeyBar(id="keys")
 
@@ -109,6 +112,7 @@ class Workbench(TuningActions, ChunkInSight):
         bench = self.bench
         bench.raise_failure()
         bench.follow_disputes()
+        bench.follow_file()
         if bench.fatal is not None:
             self.post_message(self.Close())
             return
@@ -126,6 +130,7 @@ class Workbench(TuningActions, ChunkInSight):
             self.chunks.refresh()
         if self.detail.follow():
             self.events.refresh()
+        self.follow_search()
         self._show_lines()
 
     def tick_of_drag(self) -> None:
@@ -216,6 +221,8 @@ class Workbench(TuningActions, ChunkInSight):
     def _show_cost(self) -> None:
         bench, outlook = self.bench, self.bench.outlook
         titles = ["CHUNKS"]
+        if bench.first is not None:
+            titles = ["CHUNKS · cut once all is read", "CHUNKS"]
         if outlook is not None:
             observed = bench.observed
             why = bench.reasons.summary if bench.run is None else ""
@@ -240,6 +247,8 @@ class Workbench(TuningActions, ChunkInSight):
         taken = self.settings.take()
         if isinstance(self.focused, NumberField):
             self.set_focus(self.chunks)
+        elif isinstance(self.focused, SearchField):
+            self.set_focus(self.events)
         return taken
 
     def on_key(self, event: events.Key) -> None:
@@ -277,6 +286,17 @@ class Workbench(TuningActions, ChunkInSight):
     def action_reload(self) -> None:
         """Read the session again."""
         self.bench.reload()
+
+    def action_read_on(self) -> None:
+        """Read what the file has grown by."""
+        self.bench.read_on()
+
+    def action_read_on_itself(self) -> None:
+        """Read on whenever the file has grown, or no more."""
+        following = self.bench.following
+        following.by_itself = not following.by_itself
+        now = "reads on by itself" if following.by_itself else "reads on when asked to"
+        self.notify(now, markup=False)
 
     def action_next_panel(self) -> None:
         """Give the keys to the next panel."""

@@ -35,9 +35,7 @@ class AgentChats(RetoldFormat):
     name = "autogen"
     lists: Sequence[str] = _LISTS
 
-    def recognise(
-        self, head: Sequence[Message], around: Mapping[str, object] | None
-    ) -> float:
+    def recognise(self, head: Sequence[Message], around: Mapping[str, object] | None) -> float:
         """Messages with names for their speakers, in a history with the question it is about."""
         if not head or around is None or not _MARKS & around.keys():
             return 0.0
@@ -46,9 +44,7 @@ class AgentChats(RetoldFormat):
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
         """Tell the question, where no message repeats it, and the messages."""
         question = render_value(text_or_none(around.get("question")))
-        telling.facts(
-            id=text_or_none(around.get("question_ID")), title=question.strip() or None
-        )
+        telling.facts(id=text_or_none(around.get("question_ID")), title=question.strip() or None)
         asked = not question
         for given in records:
             with passing_over(telling, given.number):
@@ -89,5 +85,3 @@ def _speaker(message: Message) -> tuple[str, str]:
     if match is None:
         return label[:200], ""
     return match[1], (match[2] or "").strip()
-
-

@@ -16,23 +16,39 @@ if TYPE_CHECKING:
     from longjudge.sessions.model import Event
 
 _DIGIT = re.compile(r"[1-9]")
+# Answers of agents at work side by side mix; far more than ever run at once.
+_ANSWERS = 4096
+_TEXTS = 256
 _GROWING = frozenset({EventKind.ASSISTANT_MESSAGE, EventKind.THINKING})
+
+
+class _Answer:
+    """What is known of one answer: its texts, and the last state of each call."""
+
+    __slots__ = ("calls", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[EventKind, int, bytes, int, int]] = []
+        self.calls: dict[str, tuple[int, int]] = {}
 
 
 class AnswersInParts:
     """Told of every event of an answer in a first pass, knows in a second one which to leave out.
 
-    Holds digests only. A message id without a digit is a placeholder and says nothing.
+    Holds digests only, and of the latest answers only what they may still grow by. A message id
+    without a digit is a placeholder and says nothing.
     """
 
     def __init__(self) -> None:
-        self._texts: dict[int, list[tuple[EventKind, int, bytes, int]]] = {}
-        self._calls: dict[int, tuple[bytes, int]] = {}
+        self._latest: dict[str, _Answer] = {}
         self._seen: set[int] = set()
         self._left_out: set[int] = set()
 
-    def survey(self, message_id: str | None, event: Event, ordinal: int) -> None:
-        """Take note of an event; `ordinal` numbers the events of all answers in order."""
+    def survey(self, message_id: str | None, event: Event, ordinal: int, record: int) -> None:
+        """Take note of an event; `ordinal` numbers the events of all answers in order.
+
+        Blocks of one `record` stand side by side: neither is a part of the other.
+        """
         if not message_id or not _DIGIT.search(message_id):
             return
         digest = _digest(event.body)
@@ -41,14 +57,19 @@ class AnswersInParts:
             self._left_out.add(ordinal)
             return
         self._seen.add(key)
+        answer = self._latest.get(message_id)
+        if answer is None:
+            if len(self._latest) >= _ANSWERS:
+                del self._latest[next(iter(self._latest))]
+            answer = self._latest[message_id] = _Answer()
         if event.kind is EventKind.TOOL_CALL and event.call_id:
-            call = hash((message_id, event.tool, event.call_id))
-            if call in self._calls:
+            earlier, before = answer.calls.get(event.call_id, (-1, record))
+            if before != record:
                 # The input grew while it was streamed.
-                self._left_out.add(self._calls[call][1])
-            self._calls[call] = (digest, ordinal)
+                self._left_out.add(earlier)
+            answer.calls[event.call_id] = (ordinal, record)
         elif event.kind in _GROWING:
-            self._grow(hash(message_id), event, digest, ordinal)
+            self._grow(answer, event, digest, (ordinal, record))
 
     def is_left_out(self, ordinal: int) -> bool:
         """Whether an event is a copy, or a part of one that is told."""
@@ -57,13 +78,15 @@ class AnswersInParts:
     def __len__(self) -> int:
         return len(self._left_out)
 
-    def _grow(self, message: int, event: Event, digest: bytes, ordinal: int) -> None:
-        known = self._texts.setdefault(message, [])
+    def _grow(self, answer: _Answer, event: Event, digest: bytes, place: tuple[int, int]) -> None:
         body = event.body
-        for kind, length, before, earlier in known:
-            if kind is event.kind and length < len(body) and _digest(body[:length]) == before:
+        for kind, length, part, earlier, before in answer.texts:
+            if kind is not event.kind or length >= len(body) or before == place[1]:
+                continue
+            if _digest(body[:length]) == part:
                 self._left_out.add(earlier)
-        known.append((event.kind, len(body), digest, ordinal))
+        if len(answer.texts) < _TEXTS:
+            answer.texts.append((event.kind, len(body), digest, *place))
 
 
 def _digest(text: str) -> bytes:

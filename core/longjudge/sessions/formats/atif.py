@@ -16,7 +16,7 @@ from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_input, render_value
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ class Atif(RetoldFormat):
 
 
 def _is_atif(value: Mapping[str, object]) -> bool:
-    return str(value.get("schema_version")).startswith("ATIF")
+    return word(value.get("schema_version")).startswith("ATIF")
 
 
 @dataclass(slots=True)
@@ -144,6 +144,9 @@ class _Teller:
             return
         source = step.get("source")
         kind = _SOURCES.get(source) if isinstance(source, str) else None
+        if kind is EventKind.USER_MESSAGE and place.thread != MAIN_THREAD:
+            # A subagent's task comes from the agent that started it.
+            kind = EventKind.SYSTEM
         time = text_or_none(step.get("timestamp"))
         results = _results(step)
         if kind is None and (source == "agent" or any(step.get(key) for key in _OF_AGENTS)):
@@ -242,12 +245,12 @@ def _answered(results: Sequence[Object], calls: Sequence[Object]) -> list[int | 
     """
     waiting: dict[str, list[int]] = {}
     for position, call in enumerate(calls):
-        waiting.setdefault(str(call.get("tool_call_id")), []).append(position)
+        waiting.setdefault(word(call.get("tool_call_id")), []).append(position)
     found: list[int | None] = []
     for position, result in enumerate(results):
         own = result.get("source_call_id")
         if own is not None:
-            open_ = waiting.get(str(own))
+            open_ = waiting.get(word(own))
             found.append(open_.pop(0) if open_ else None)
         elif len(results) == len(calls):
             found.append(position)
@@ -265,7 +268,7 @@ def _result(result: Object, call_id: str | None, time: str | None) -> Event:
         flag = said.get("is_error")
         if isinstance(flag, bool):
             failed = flag
-        elif said.get("status") in _FAILED:
+        elif word(said.get("status")) in _FAILED:
             failed = True
     body = "\n".join(filter(None, parts))
     return Event(EventKind.TOOL_RESULT, body, None, call_id, failed, time)

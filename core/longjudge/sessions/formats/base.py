@@ -32,6 +32,11 @@ class Reading(Protocol):
     skipped: int
     kept: int
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether further records may be read after the end, behind what stands."""
+        ...
+
     def read(self, lines: Sequence[bytes], first: int) -> None:
         """Index the records of some lines; `first` is the number of the first one, from 0."""
         ...

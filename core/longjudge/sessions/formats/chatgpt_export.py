@@ -36,9 +36,7 @@ class ChatGPTExport(RetoldFormat):
 
     name = "chatgpt-export"
 
-    def recognise(
-        self, head: Sequence[Record], around: Mapping[str, object] | None
-    ) -> float:
+    def recognise(self, head: Sequence[Record], around: Mapping[str, object] | None) -> float:
         """Conversations by their tree."""
         if not head:
             return 0.0
@@ -107,7 +105,7 @@ def _events(message: Record) -> Iterator[Event]:
     author = author if is_object(author) else {}
     content = message.get("content")
     content = content if is_object(content) else {"text": content}
-    type_, role = content.get("content_type"), author.get("role")
+    type_, role = text_or_none(content.get("content_type")), author.get("role")
     recipient = text_or_none(message.get("recipient"))
     time = iso_time(message.get("create_time"), "s")
     body = _body(content)

@@ -17,6 +17,7 @@ from longjudge.sessions.formats.claude_threads import (
     WholeSession,
     companion_keeper,
 )
+from longjudge.sessions.formats.qwen import is_qwen_record
 from longjudge.sessions.model import Event, EventKind, lengthen
 from longjudge.sessions.render import render_block, render_content, render_input, render_value
 from longjudge.sessions.subagents import subagent_files
@@ -82,6 +83,8 @@ class ClaudeCode(Format[ClaudeRecord]):
         """A typed record with a session's camel-case ids, or a typed message."""
         kind = record.get("type")
         if not isinstance(kind, str) or ("session_id" in record and "sessionId" not in record):
+            return False
+        if is_qwen_record(record):
             return False
         if kind in ("user", "assistant") and is_object(record.get("message")):
             return True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import elide_media, render_input
-from longjudge.sessions.values import is_object, text_or_none
+from longjudge.sessions.values import is_object, text_or_none, word
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PartialAnswers:
                 if text := text_or_none(block.get(key)):
                     started.pieces.append(text)
         elif type_ == "content_block_delta" and is_object(delta) and index in blocks:
-            piece = text_or_none(delta.get(_DELTAS.get(str(delta.get("type")), "")))
+            piece = text_or_none(delta.get(_DELTAS.get(word(delta.get("type")), "")))
             if piece:
                 blocks[index].pieces.append(piece)
         elif type_ == "message_stop":

@@ -15,12 +15,12 @@ from longjudge.sessions.formats.answers_in_parts import AnswersInParts
 from longjudge.sessions.formats.claude_code import ClaudeCode
 from longjudge.sessions.formats.claude_partials import PartialAnswers
 from longjudge.sessions.formats.claude_records import convert
-from longjudge.sessions.formats.passing_over import passing_over
+from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import elide_media, render_content, render_input
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,6 @@ _TYPES = frozenset(
     }
 )
 _OWN = frozenset({"system", "user", "assistant", "result", "stream_event", "tool_call"})
-_FAILED = frozenset({"error_max_turns", "error_during_execution", "error_max_budget_usd"})
 _NOTICES = frozenset({"compact_boundary", "task_notification"})
 _NOTICE_IDS = frozenset({"type", "uuid", "session_id", "task_id", "tool_use_id", "timestamp"})
 
@@ -60,7 +59,7 @@ class ClaudeStream(RetoldFormat):
         if len(head) == 1 and is_array(head[0].get("loglines")):
             return 1.0
         relayed = any(map(_is_relayed, head))
-        named = any("session_id" in r and r.get("type") in _OWN for r in records)
+        named = any("session_id" in r and word(r.get("type")) in _OWN for r in records)
         if not head or not (named or relayed):
             return 0.0
         return sum(map(_fits, head)) / len(head)
@@ -103,7 +102,7 @@ def _is_relayed(value: Mapping[str, object]) -> bool:
 def _fits(value: dict[str, object]) -> bool:
     if _is_relayed(value):
         return True
-    type_ = value.get("type")
+    type_ = word(value.get("type"))
     if type_ not in _TYPES or "sessionId" in value or "event_type" in value:
         return False
     return type_ not in ("user", "assistant") or is_object(value.get("message"))
@@ -140,6 +139,7 @@ class _Survey:
         self.whole: set[str] = set()
         self.first_session = ""
         self._ordinal = 0
+        self._record = 0
 
     def take(self, record: dict[str, object]) -> None:
         self.first_session = self.first_session or _session_id(record) or ""
@@ -148,9 +148,10 @@ class _Survey:
         message_id = _message_id(record)
         if message_id:
             self.whole.add(message_id)
+        self._record += 1
         with suppress(RecursionError):
             for event in _events(record):
-                self.answers.survey(message_id, event, self._ordinal)
+                self.answers.survey(message_id, event, self._ordinal, self._record)
                 self._ordinal += 1
 
 
@@ -207,7 +208,7 @@ class _Retelling:
         elif type_ == "system":
             self._system(record, number, parent)
         else:
-            self._telling.note(f"{type_} records, no events", number)
+            self._telling.note(f"{kind_name(type_)} records, no events", number)
 
     def _user(self, record: dict[str, object], number: int, parent: str | None) -> None:
         events = _events(record)
@@ -222,14 +223,14 @@ class _Retelling:
 
     def _system(self, record: dict[str, object], number: int, parent: str | None) -> None:
         events = _events(record)
-        subtype = record.get("subtype")
+        subtype = word(record.get("subtype"))
         if not events and subtype in _NOTICES:
             said = {k: v for k, v in record.items() if k not in _NOTICE_IDS and v is not None}
             said.pop("subtype", None)
             body = f"{subtype}\n{render_input(said)}".rstrip()
             events = [Event(EventKind.SYSTEM, body, timestamp=_time(record))]
         if not events:
-            self._telling.note(f"system {subtype or ''} records, no events", number)
+            self._telling.note(f"system {kind_name(subtype)} records, no events", number)
         self._say(events, number, parent)
 
     def _thinking(self, record: dict[str, object], number: int) -> None:
@@ -253,12 +254,12 @@ class _Retelling:
         said = self._last_said.get(self._session)
         if text and said == _digest(text):
             text = ""
-        subtype = record.get("subtype")
+        subtype = word(record.get("subtype"))
         time = _time(record)
-        if subtype in _FAILED or str(subtype).startswith("error"):
+        if subtype.startswith("error"):
             errors = record.get("errors")
             more = render_content(errors) if errors else ""
-            body = "\n".join(filter(None, (str(subtype), text, more)))
+            body = "\n".join(filter(None, (subtype, text, more)))
             self._say([Event(EventKind.ERROR, body, timestamp=time)], number, None)
         elif text:
             failed = record.get("is_error") is True

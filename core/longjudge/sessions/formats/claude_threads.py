@@ -182,6 +182,8 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
 class WholeSession(ClaudeKeeper):
     """A session's own file: the main thread, and a thread for each subagent inside the file."""
 
+    goes_on = True
+
     def __init__(self, gathering: Gathering, notes: Notes) -> None:
         super().__init__(gathering, notes)
         self._side_threads: dict[int, str] = {}

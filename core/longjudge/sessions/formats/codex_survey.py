@@ -94,6 +94,7 @@ class Survey:
 
     skipped = 0
     kept = 0
+    goes_on = False
 
     def __init__(self, record_events: Callable[[CodexRecord], list[Event]]) -> None:
         self._record_events = record_events

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from longjudge.errors import NotASessionError
 from longjudge.sessions.formats.copilot_events import (
     data_of,
     plain_events,
@@ -60,6 +61,7 @@ class CopilotCli(RetoldFormat):
         """Tell each message, call and result once, in the thread of its agent."""
         session = _Session("", telling)
         first: str | None = None
+        told = 0
         for given in records:
             record = given.value
             if type_of(record) == "session.start":
@@ -68,21 +70,25 @@ class CopilotCli(RetoldFormat):
                 key = "" if id_ in (None, first) else str(id_)
                 if key != session.key:
                     session.end()
+                    told += session.told
                     session = _Session(key, telling)
             try:
                 session.tell(record, given.number)
             except RecursionError:
                 telling.skip(TOO_DEEP, given.number)
         session.end()
+        if not told + session.told:
+            raise NotASessionError("a Copilot CLI session without a message")
 
 
 class _Thread:
     """What an agent has said that may be written once more."""
 
-    __slots__ = ("last", "pieces", "requested", "thoughts")
+    __slots__ = ("last", "pieces", "requested", "thoughts", "unfilled")
 
     def __init__(self) -> None:
         self.requested: Counter[str] = Counter()
+        self.unfilled: dict[str, tuple[int, Event]] = {}
         self.thoughts: set[int] = set()
         self.last: tuple[str, int, int] | None = None
         self.pieces: dict[EventKind, tuple[int, str | None, list[str]]] = {}
@@ -93,6 +99,7 @@ class _Session:
 
     def __init__(self, key: str, telling: Telling) -> None:
         self.key = key
+        self.told = 0
         self._telling = telling
         self._threads: dict[str, _Thread] = {}
         self._caller: dict[str, str] = {}
@@ -111,14 +118,18 @@ class _Session:
         elif type_ in ("tool.user_requested", "tool.execution_start"):
             self._tell_run(data, record, number, name, type_ == "tool.execution_start")
         elif type_ == "tool.execution_complete":
-            self._event(result_event(record), number, name)
+            event = result_event(record)
+            self._tell_unfilled(name, event.call_id or "")
+            self._event(event, number, name)
         else:
             self._tell_plain(record, number, name)
 
     def end(self) -> None:
         """Tell the answers that were cut off in the middle."""
-        for name in list(self._threads):
+        for name, thread in list(self._threads.items()):
             self._tell_pieces(name, *_SPOKEN)
+            for id_ in list(thread.unfilled):
+                self._tell_unfilled(name, id_)
 
     def _learn(self, type_: str, data: Record, record: Record) -> None:
         if type_ == "session.start":
@@ -129,6 +140,8 @@ class _Session:
             )
         elif type_ == "session.title_changed":
             self._telling.facts(session=self.key, title=text_or_none(data.get("title")))
+        elif type_ == "result":
+            self._telling.facts(session=self.key, id=text_or_none(record.get("sessionId")))
         call = data.get("toolCallId") if type_.startswith("subagent.") else None
         call = text_or_none(data.get("parentToolCallId")) or text_or_none(call)
         agent = text_or_none(record.get("agentId")) or call
@@ -195,15 +208,31 @@ class _Session:
             self._tell_pieces(name, EventKind.ASSISTANT_MESSAGE)
         for call in calls:
             id_, tool = text_or_none(call.get("toolCallId")), text_or_none(call.get("name"))
+            if id_ and "arguments" not in call:
+                # Some logs leave them to the record of the call that is run.
+                self._tell_unfilled(name, id_)
+                event = Event(EventKind.TOOL_CALL, "", tool, id_, None, time)
+                thread.unfilled[id_] = (number, event)
+                self._caller[id_] = name
+                continue
             self._tell_call(call.get("arguments"), tool, id_, time, number, name)
             if id_:
                 thread.requested[id_] += 1
 
+    def _tell_unfilled(self, name: str, id_: str) -> None:
+        """Tell a call that was asked for without arguments and never seen to run."""
+        unfilled = self._thread(name).unfilled.pop(id_, None)
+        if unfilled:
+            self._event(unfilled[1], unfilled[0], name)
+
     def _tell_run(self, data: Record, record: Record, number: int, name: str, starts: bool) -> None:
         """Tell a call that is run without having been asked for, by the user or long ago."""
         id_, tool = text_or_none(data.get("toolCallId")), text_or_none(data.get("toolName"))
-        requested = self._thread(name).requested
-        if id_ and requested[id_]:
+        thread = self._thread(name)
+        requested = thread.requested
+        if id_ and (unfilled := thread.unfilled.pop(id_, None)):
+            tool = tool or unfilled[1].tool
+        elif id_ and requested[id_]:
             requested[id_] -= 1
             return
         self._tell_call(data.get("arguments"), tool, id_, time_of(record), number, name)
@@ -239,11 +268,16 @@ class _Session:
             self._event(event, number, name)
 
     def _event(self, event: Event, number: int, name: str) -> None:
+        self.told += 1
         self._telling.event(event, number, session=self.key, thread=name)
 
 
 def _fits(record: Record) -> bool:
     type_ = type_of(record)
+    if type_ == "result":
+        return "usage" in record or "sessionId" in record
     if not is_object(record.get("data")) or "properties" in record or "payload" in record:
         return False
+    if type_ in _SURE:
+        return True
     return ("." in type_ or type_ == "abort") and ("id" in record or "timestamp" in record)

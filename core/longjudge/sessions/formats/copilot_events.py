@@ -54,7 +54,7 @@ def plain_events(record: Record) -> list[Event] | None:
     if type_ in _ERRORS:
         body = _text(data.get("message", data.get("error", data.get("errorReason"))))
         return [Event(EventKind.ERROR, body, timestamp=time)] if body else []
-    if type_.startswith(_QUIET):
+    if type_.startswith(_QUIET) or type_ == "result":
         return []
     return None
 

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.failproof_events import FailproofAgent, Happened
-from longjudge.sessions.formats.passing_over import passing_over
+from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.model import Event, EventKind, Severity
 from longjudge.sessions.render import render_value
 from longjudge.sessions.times import iso_time
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,10 +103,11 @@ def _happened(record: dict[str, object], session: Mapping[str, object]) -> Happe
     hook = "eventType" in record
     time = record.get("ts", record.get("timestamp"))
     return Happened(
-        type="hook_decision" if hook else str(record.get("event_type", record.get("type"))),
+        type="hook_decision" if hook else word(record.get("event_type", record.get("type"))),
         payload=payload if is_object(payload) else None,
         session=named or text_or_none(session.get("session_id")) or "",
         agent=agent or "",
+        started=text_or_none(session.get("started_at")),
         time=iso_time(time, "ms") if not isinstance(time, str) else time[:60],
         summary=text_or_none(record.get("summary")) if "event_type" in record else None,
         failed=record.get("is_error") is True if "is_error" in record else None,
@@ -137,6 +138,7 @@ class _Survey:
     def __init__(self, around: Mapping[str, object]) -> None:
         self.sessions: dict[str, _SessionFacts] = {}
         self._around = around
+        self._started = text_or_none(around.get("started_at"))
         self._seen: set[int] = set()
         self._moments: array[float] = array("d")
         self._records: array[int] = array("I")
@@ -151,7 +153,7 @@ class _Survey:
             return
         self._seen.add(event.digest)
         facts = self.sessions.setdefault(self.key(event), _SessionFacts())
-        facts.started = facts.started or text_or_none(self._around.get("started_at"))
+        facts.started = facts.started or event.started or self._started
         facts.agents.setdefault(event.agent)
         payload = event.payload or {}
         parent = text_or_none(payload.get("parent_id"))
@@ -245,7 +247,7 @@ def _tell(
         for each in events:
             telling.event(each, number, session=key, thread=thread)
         if not events:
-            telling.note(f"{event.type} events without content", number)
+            telling.note(f"{kind_name(event.type)} events without content", number)
     for reason in agent.notes():
         telling.note(reason, number)
 

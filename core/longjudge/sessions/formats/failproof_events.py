@@ -10,7 +10,7 @@ from longjudge.sessions.formats.foreign_blocks import foreign_block
 from longjudge.sessions.formats.message_events import message_events, read_arguments
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_input, render_value
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,7 @@ class Happened:
     payload: Payload | None
     session: str
     agent: str
+    started: str | None
     time: str | None
     summary: str | None
     failed: bool | None
@@ -151,7 +152,7 @@ class FailproofAgent:
         said = {key: value for key, value in said.items() if value}
         if not said:
             return []
-        failed = str(payload.get("outcome")).lower() in _FAILED or bool(payload.get("error"))
+        failed = word(payload.get("outcome")).lower() in _FAILED or bool(payload.get("error"))
         kind = EventKind.ERROR if failed else EventKind.SYSTEM
         return [Event(kind, f"agent_end\n{render_input(said)}", timestamp=time)]
 
@@ -230,7 +231,7 @@ class FailproofAgent:
 
 
 def _role(message: Payload) -> str:
-    return str(message.get("role", message.get("kind", message.get("type"))))
+    return word(message.get("role", message.get("kind", message.get("type"))))
 
 
 def _trailing(messages: Sequence[Payload]) -> int:
@@ -268,7 +269,7 @@ def _prompts(message: Payload) -> list[tuple[EventKind, str]]:
 
 
 def _is_result(block: object) -> bool:
-    return is_object(block) and str(block.get("type")).endswith("tool_result")
+    return is_object(block) and word(block.get("type")).endswith("tool_result")
 
 
 def _part(block: object) -> object:
@@ -277,7 +278,7 @@ def _part(block: object) -> object:
     if not is_object(block) or kind is None:
         return foreign_block(block)
     named = {key: value for key, value in block.items() if key != "part_kind"}
-    type_ = _PART_KINDS.get(str(kind), str(kind))
+    type_ = _PART_KINDS.get(word(kind), word(kind))
     content = named.pop("content", None)
     if type_ == "tool-call":
         call = {"type": "tool_use", "id": named.get("tool_call_id")}
@@ -300,8 +301,8 @@ def _note(type_: str, payload: Payload, time: str | None) -> Event:
         for key, value in payload.items()
         if key not in _ENVELOPE and value not in (None, "")
     }
-    label = str(payload.get("eventType") or type_)
-    failed = str(payload.get("outcome")).lower() in _FAILED or bool(payload.get("error"))
+    label = word(payload.get("eventType")) or type_
+    failed = word(payload.get("outcome")).lower() in _FAILED or bool(payload.get("error"))
     kind = EventKind.ERROR if failed and type_ != "hook_decision" else EventKind.SYSTEM
     return Event(kind, f"{label}\n{render_input(said)}".rstrip(), timestamp=time)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from longjudge.errors import NotASessionError
 from longjudge.sessions.formats.gemini_events import (
     MASKED,
     MODEL_TYPES,
@@ -40,6 +41,8 @@ _PARTS = frozenset(
         *("functionResponse", "executableCode", "codeExecutionResult", "videoMetadata"),
     }
 )
+_SAID = frozenset({"content", "parts", "toolCalls", "thoughts", "tokens"})
+_FIELDS = ("thoughts", "content", "toolCalls")
 _KNOWN = MODEL_TYPES | NOTICE_TYPES | {"user", "function", "tool"}
 
 
@@ -66,7 +69,7 @@ class GeminiCli(RetoldFormat):
             _learn(given, log, telling)
         log.note(telling)
         paired = Paired()
-        masked = 0
+        told = masked = 0
         for number, message in log.messages():
             try:
                 events = message_events(message, paired)
@@ -75,25 +78,43 @@ class GeminiCli(RetoldFormat):
                 continue
             for event in events:
                 telling.event(event, number)
+                told += 1
                 masked += event.kind is EventKind.TOOL_RESULT and MASKED in event.body
             kind = kind_of(message)
             if kind not in _KNOWN:
                 telling.note(f"messages of type {kind}", number)
+        if not told:
+            raise NotASessionError("a Gemini CLI session without a message")
         if masked:
             reason = "outputs that Gemini CLI took out of the session to save room"
             telling.note(reason, None, Severity.WARNING, masked)
 
 
 class _Slot:
-    """A message: the record that holds it, and where in its list."""
+    """A message: the record that holds it, and where in its list.
 
-    __slots__ = ("key", "place", "record", "results")
+    `kept` names the earlier records of what the last one no longer holds.
+    """
 
-    def __init__(self, key: str, record: int, place: int, results: int) -> None:
+    __slots__ = ("holds", "kept", "key", "place", "record", "results")
+
+    def __init__(self, key: str, record: int, place: int, message: Message | None) -> None:
         self.key = key
         self.record = record
         self.place = place
-        self.results = results
+        self.results = _results(message) if message else 0
+        self.holds = [name for name in _FIELDS if message and message.get(name)]
+        self.kept: dict[str, tuple[int, int]] = {}
+
+    def replace(self, message: Message, record: int, place: int) -> None:
+        """Take a later state of the message."""
+        for name in _FIELDS:
+            if message.get(name):
+                self.kept.pop(name, None)
+            elif name in self.holds:
+                self.kept.setdefault(name, (self.record, self.place))
+        self.record, self.place, self.results = record, place, _results(message)
+        self.holds = [name for name in _FIELDS if message.get(name)]
 
 
 class _Log:
@@ -102,6 +123,7 @@ class _Log:
     def __init__(self, records: Records) -> None:
         self.slots: list[_Slot] = []
         self._records = records
+        self._held: list[Given] = []
         self._by_key: dict[str, _Slot] = {}
         self._positions: dict[str, int] = {}
         self._said: Counter[int] = Counter()
@@ -116,21 +138,21 @@ class _Log:
         key = _key(message)
         known = self._by_key.get(key) if key else None
         if known is not None:
-            known.record, known.place, known.results = record, place, _results(message)
+            known.replace(message, record, place)
             self._replaced += 1
             if self._positions[key] < self._marked:
                 self._said.update(_marks(message))
             return
         if key:
             self._positions[key] = len(self.slots)
-        slot = _Slot(key, record, place, _results(message))
+        slot = _Slot(key, record, place, message)
         self.slots.append(slot)
         if key:
             self._by_key[key] = slot
 
     def add_in_order(self, record: int, place: int = -1) -> None:
         """Take a message of a document, which holds each of them once."""
-        self.slots.append(_Slot("", record, place, 0))
+        self.slots.append(_Slot("", record, place, None))
 
     def set_messages(self, messages: Sequence[object], record: int) -> None:
         """Take what is said for the first time in a copy of the conversation."""
@@ -146,7 +168,7 @@ class _Log:
                 continue
             used.update(_marks(message))
             if _results(message) > known.results:
-                known.record, known.place, known.results = record, place, _results(message)
+                known.replace(message, record, place)
         for place, message in fresh:
             marks = _marks(message)
             if marks and all(used[mark] < self._said[mark] for mark in marks):
@@ -182,17 +204,22 @@ class _Log:
                 telling.note(reason, None, count=count)
 
     def messages(self, first: int = 0) -> Iterator[tuple[int, Message]]:
-        """The messages that stand, read again; what was read last is held."""
-        held: list[Given] = []
+        """The messages that stand, read again."""
         for slot in self.slots[first:]:
-            if not held or held[0].number != slot.record:
-                held = self._records.at(slot.record)
-            for given in held:
-                message = _placed(given.value, slot.place)
-                # Of several records on a damaged line, the one that was meant.
-                if message is not None and (not slot.key or _key(message) == slot.key):
-                    yield slot.record, message
-                    break
+            message = self._message(slot.record, slot.place, slot.key)
+            if message is None:
+                continue
+            for name, at in slot.kept.items():
+                if earlier := self._message(*at, slot.key):
+                    message = {**message, name: earlier.get(name)}
+            yield slot.record, message
+
+    def _message(self, record: int, place: int, key: str) -> Message | None:
+        """One message; of several records on a damaged line, the one with this key."""
+        if not self._held or self._held[0].number != record:
+            self._held = self._records.at(record)
+        found = (_placed(given.value, place) for given in self._held)
+        return next((each for each in found if each and (not key or _key(each) == key)), None)
 
     def _mark(self) -> None:
         """Learn what the messages say that came since the last copy."""
@@ -280,7 +307,8 @@ def _is_meta(record: Mapping[str, object]) -> bool:
 def _is_message(record: Message) -> bool:
     if "id" not in record or "message" in record or "payload" in record or "data" in record:
         return False
-    said = "content" in record or "parts" in record or "toolCalls" in record
+    # A message that has no text yet holds what the model thought or used.
+    said = not record.keys().isdisjoint(_SAID)
     return said and isinstance(record.get("type"), str)
 
 

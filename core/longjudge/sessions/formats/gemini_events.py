@@ -282,12 +282,21 @@ def _recorded_output(call: Message) -> tuple[str | None, bool | None]:
     body = "\n".join(filter(None, texts))
     if body or (is_array(result) and result):
         return body, failed
-    shown = call.get("resultDisplay")
-    if isinstance(shown, str) and shown:
-        return render_content(shown), failed
+    if shown := _shown(call.get("resultDisplay")):
+        return shown, failed
     if status in ("error", "cancelled"):
         return str(status), failed
     return None, failed
+
+
+def _shown(display: object) -> str:
+    """What the user saw of a result: a text, the lines of a terminal, or a change to a file."""
+    if is_object(display):
+        return render_value(display.get("fileDiff", display))
+    if not is_array(display):
+        return render_value(display)
+    lines = [line if is_array(line) else [line] for line in display]
+    return "\n".join("".join(map(_part_text, line)) for line in lines)
 
 
 def _response(response: object) -> tuple[str, bool]:

@@ -160,6 +160,8 @@ class GenericEvents(Format[Record]):
 class AllEvents(RecordKeeper[Record]):
     """Keeps every event, by agent, and learns the session's id, title and times."""
 
+    goes_on = True
+
     def __init__(self, gathering: Gathering, notes: Notes) -> None:
         super().__init__(gathering, notes)
         self._main = self.session.thread()

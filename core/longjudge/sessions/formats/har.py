@@ -1,4 +1,7 @@
-"""HTTP archives of calls to a model: each request repeats the conversation, each answer goes on."""
+"""HTTP archives and test recordings of calls to a model.
+
+Each request repeats the conversation, each answer goes on with it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from longjudge.sessions.formats.streamed_answers import answer_messages
 from longjudge.sessions.formats.told_once import ToldOnce, events_of
 from longjudge.sessions.formats.unpacked import unpacked
 from longjudge.sessions.model import Event, EventKind
-from longjudge.sessions.render import render_value
+from longjudge.sessions.records import TOO_DEEP
+from longjudge.sessions.render import compact_json, render_value
 from longjudge.sessions.times import iso_time
 from longjudge.sessions.values import is_array, is_object
 
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     Entry = dict[str, object]
 
 _ASKED = ("messages", "contents", "input", "prompt")
+_POSTED_KEYS = ("postData", "content", "body")
+_BODY_KEYS = ("text", "data", "string")
 _FAILED = 400
 
 
@@ -33,36 +39,49 @@ class HttpArchive(RetoldFormat):
     """Reads the requests to models; each conversation, known by how it begins, is a session."""
 
     name = "har"
-    lists = ("log.entries",)
+    lists = ("log.entries", "interactions")
 
     def recognise(
         self, head: Sequence[dict[str, object]], around: Mapping[str, object] | None
     ) -> float:
-        """The share of records that are a request with its response."""
-        return sum(map(_is_entry, head)) / len(head) if head else 0.0
+        """The share of records that are a request with its response, or an archive of none."""
+        return sum(_is_entry(each) or _is_archive(each) for each in head) / len(head or [1])
 
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
         """Tell of each request what is new, and its answer."""
         told: dict[tuple[int, ...], ToldOnce] = {}
         count = 0
         for given in records:
-            count += 1
+            count += _is_entry(given.value)
             body = _request(given.value)
             if body is None:
                 continue
-            time = iso_time(given.value.get("startedDateTime"), "ms")
-            events = events_of(held_messages(body, "user"), time)
-            key = openings_of(events)[:1]
-            if key not in told:
-                told[key] = _teller(telling, f"conversation {len(told) + 1}")
-            told[key].request(events, given.number)
-            if not _tell_answer(given.value, given.number, time, told[key]):
-                telling.skip("answers of a model that cannot be read", given.number)
+            try:
+                _tell_exchange(given.value, body, given.number, told, telling)
+            except RecursionError:
+                telling.skip(TOO_DEEP, given.number)
         if not told:
             raise NotASessionError(
-                f"an HTTP archive with {count} requests, none of them to a model; record the"
+                f"an HTTP archive (HAR) with {count} requests, none of them to a model; record the"
                 " calls to the model's interface"
             )
+
+
+def _tell_exchange(
+    entry: Entry,
+    body: Entry,
+    record: int,
+    told: dict[tuple[int, ...], ToldOnce],
+    telling: Telling,
+) -> None:
+    time = iso_time(entry.get("startedDateTime"), "ms")
+    events = events_of(held_messages(body, "user"), time)
+    key = openings_of(events)[:1]
+    if key not in told:
+        told[key] = _teller(telling, f"conversation {len(told) + 1}")
+    told[key].request(events, record)
+    if not _tell_answer(entry, record, time, told[key]):
+        telling.skip("answers of a model that cannot be read", record)
 
 
 def _teller(telling: Telling, session: str) -> ToldOnce:
@@ -75,10 +94,11 @@ def _tell_answer(entry: Entry, record: int, time: str | None, told: ToldOnce) ->
     response = entry.get("response")
     if not is_object(response):
         return True
-    text = _body(response.get("content"))
-    status = response.get("status")
-    if isinstance(status, int) and status >= _FAILED:
-        told.failure(Event(EventKind.ERROR, render_value(text or f"HTTP {status}")), record)
+    text = _body(response.get("content", response.get("body")))
+    status = response.get("status", response.get("status_code"))
+    code = status.get("code") if is_object(status) else status
+    if isinstance(code, int) and code >= _FAILED:
+        told.failure(Event(EventKind.ERROR, render_value(text or f"HTTP {code}")), record)
         return True
     events = events_of(answer_messages(text), time)
     told.answer(events, record)
@@ -86,8 +106,12 @@ def _tell_answer(entry: Entry, record: int, time: str | None, told: ToldOnce) ->
 
 
 def _body(content: object) -> str:
-    if not is_object(content) or not isinstance(text := content.get("text"), str):
-        return ""
+    """The text of a body, which may stand in an object, be encoded, or be JSON itself."""
+    if not is_object(content):
+        return content if isinstance(content, str) else ""
+    text = next((content[key] for key in _BODY_KEYS if isinstance(content.get(key), str)), None)
+    if not isinstance(text, str):
+        return compact_json(content)
     if content.get("encoding") != "base64":
         return text
     try:
@@ -96,16 +120,25 @@ def _body(content: object) -> str:
         return text
 
 
+def _is_archive(record: Entry) -> bool:
+    log = record.get("log")
+    return is_object(log) and "entries" in log and "version" in log
+
+
 def _is_entry(record: Entry) -> bool:
     request = record.get("request")
-    return is_object(request) and "url" in request and "response" in record
+    named = is_object(request) and ("url" in request or "uri" in request)
+    return named and "response" in record
 
 
 def _request(entry: Entry) -> Entry | None:
     """What a model was asked, None where the request is to anything else."""
     request = entry.get("request")
-    posted = request.get("postData") if is_object(request) else None
-    body = unpacked(posted.get("text")) if is_object(posted) else None
+    if not is_object(request):
+        return None
+    posted = next((request[key] for key in _POSTED_KEYS if request.get(key)), None)
+    text = posted.get("text", posted.get("string")) if is_object(posted) else None
+    body = unpacked(text if text is not None else posted)
     if not is_object(body):
         return None
     asked = any(is_array(body.get(key)) or isinstance(body.get(key), str) for key in _ASKED)

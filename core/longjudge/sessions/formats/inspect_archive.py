@@ -83,9 +83,7 @@ class _SampleMembers:
     prefix: str
     whole: Member | None = None
     shell: Member | None = None
-    chunks: dict[str, dict[int, Member]] = field(
-        default_factory=dict[str, "dict[int, Member]"]
-    )
+    chunks: dict[str, dict[int, Member]] = field(default_factory=dict[str, "dict[int, Member]"])
 
     def write(self, reader: _Reader) -> None:
         """Write the records of the sample."""

@@ -19,10 +19,10 @@ from longjudge.sessions.formats.inspect_samples import (
     SHELL,
     START,
     ChunkedSample,
+    Inputs,
     WholeSample,
-    input_of,
 )
-from longjudge.sessions.formats.inspect_survey import Survey, answer_of, exchange_of
+from longjudge.sessions.formats.inspect_survey import Survey, answer_of
 from longjudge.sessions.formats.passing_over import passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD, DistinctNames
@@ -52,9 +52,7 @@ class InspectLog(RetoldFormat):
     name = "inspect"
     lists: Sequence[str] = ("samples",)
 
-    def recognise(
-        self, head: Sequence[Record], around: Mapping[str, object] | None
-    ) -> float:
+    def recognise(self, head: Sequence[Record], around: Mapping[str, object] | None) -> float:
         """Samples by their epoch and messages, in chunks too, or a log that has none."""
         if not head:
             return 0.0
@@ -72,13 +70,13 @@ class InspectLog(RetoldFormat):
                 samples += 1
                 _tell(WholeSample(given), telling)
                 continue
-            prefix = render_value(given.value.get(PREFIX))
+            prefix = text_or_none(given.value.get(PREFIX)) or ""
             if part == SHELL:
                 samples += 1
                 _tell(ChunkedSample(given, records, chunks.pop(prefix, {})), telling)
             elif isinstance(start := given.value.get(START), int):
                 of_sample = chunks.setdefault(prefix, {})
-                of_sample.setdefault(render_value(part), {})[start] = given.number
+                of_sample.setdefault(str(part)[:20], {})[start] = given.number
         if not samples:
             raise NotASessionError(_without_samples(around))
 
@@ -106,8 +104,8 @@ def _without_samples(log: Mapping[str, object]) -> str:
 def _tell(sample: Sample, telling: Telling) -> None:
     key = str(sample.number)
     resolver = Resolver(sample.attachment)
-    told = _SampleTelling(sample, resolver, key, telling)
-    told.tell()
+    with passing_over(telling, sample.number):
+        _SampleTelling(sample, resolver, key, telling).tell()
     if resolver.missing:
         telling.note(NO_ATTACHMENT, sample.number, Severity.WARNING, resolver.missing)
 
@@ -133,8 +131,9 @@ class _SampleTelling:
                 order.append((number, handle, self._know(message)))
         survey.read(sample, self._resolver)
         self._facts()
-        chain = Chain(order)
         subagents = [name for name in survey.groups if survey.is_subagent(name)]
+        apart = {key for name in subagents for key in survey.groups[name].own}
+        chain = Chain((link for link in order if link[2] not in apart), apart)
         if survey.compacted or not survey.answers:
             self._extend(chain, lambda name: name not in subagents)
         self._tell_chain(chain, MAIN_THREAD)
@@ -156,6 +155,7 @@ class _SampleTelling:
     def _extend(self, chain: Chain, wanted: Callable[[str], bool]) -> None:
         """Put the messages of the wanted groups that a chain lacks where they were said."""
         survey, sample = self._survey, self._sample
+        inputs = Inputs(sample)
         for number, event in sample.events():
             if event.get("event") != "model":
                 continue
@@ -167,8 +167,7 @@ class _SampleTelling:
             chain.restart()
             # What is asked for a summary of the conversation is no part of it, but may be the only
             # request that held the last results before it.
-            exchange = exchange_of(event, sample) if part else input_of(event, sample)
-            for handle in exchange:
+            for handle in (*inputs.of(event), *([answer] if part else [])):
                 message = sample.message(handle)
                 if message is not None and (part or message.get("role") in _REMEMBERED):
                     chain.say(number, handle, survey.key(message, self._resolver))
@@ -198,7 +197,7 @@ class _SampleTelling:
         names.distinct(MAIN_THREAD)
         threads = {name: names.distinct(survey.groups[name].name) for name in subagents}
         for name in subagents:
-            chain = Chain((), survey.held)
+            chain = Chain((), survey.held - survey.groups[name].own)
             self._extend(chain, lambda each, name=name: each == name)
             self._tell_chain(chain, threads[name])
             group = survey.groups[name]
@@ -253,7 +252,7 @@ class _SampleTelling:
 
     def _facts(self) -> None:
         fields, survey = self._sample.fields, self._survey
-        name, epoch = render_value(fields.get("id")), render_value(fields.get("epoch"))
+        name, epoch = _short(fields.get("id")), _short(fields.get("epoch"))
         said = self._asked()
         title = ", ".join([f"sample {name}", f"epoch {epoch}", *_outcome(fields)])
         self._telling.facts(
@@ -265,6 +264,13 @@ class _SampleTelling:
         )
 
 
+def _short(value: object) -> str:
+    """A value for a title: a name or a number, of others only that they are there."""
+    if isinstance(value, str | int | float):
+        return str(value)[:60]
+    return "?" if value is None else "…"
+
+
 def _outcome(fields: Record) -> list[str]:
     """The first scores, or that there is none because of an error."""
     found: list[str] = []
@@ -272,7 +278,7 @@ def _outcome(fields: Record) -> list[str]:
     if is_object(scores):
         for name, score in list(scores.items())[:_SCORES_SHOWN]:
             value = score.get("value") if is_object(score) else score
-            found.append(f"{name} {render_value(value)[:40]}")
+            found.append(f"{name} {_short(value)}")
     if is_object(fields.get("error")):
         found.append("error")
     return found

@@ -66,9 +66,7 @@ def events_of(message: Message, resolver: Resolver, time: str | None = None) -> 
     content = message.get("content")
     plain: Message = {"role": role, "content": resolver.value(content)}
     if is_array(content):
-        plain["content"] = [
-            block for each in content for block in _blocks(resolver.value(each))
-        ]
+        plain["content"] = [block for each in content for block in _blocks(resolver.value(each))]
     if (reasoning := message.get("reasoning")) is not None:
         plain["reasoning"] = resolver.value(reasoning)
     if role == "tool":

@@ -28,6 +28,8 @@ ITEMS = "items"
 SHELL = "sample"
 
 _CHUNKS_HELD = 3
+_MAX_REPEATED, _MAX_REPEATS = 1_000_000, 50
+"""How often requests may give the messages of a pool again; more is made up."""
 
 
 class Sample(Protocol):
@@ -199,20 +201,47 @@ class _Chunks:
 def positions(refs: object, size: int) -> Iterator[int]:
     """The positions of ranges `[start, end)` in a pool, as many as it holds at most."""
     left = size
+    for start, end in _ranges(refs, size):
+        found = range(start, end)[:left]
+        left -= len(found)
+        yield from found
+
+
+def _ranges(refs: object, size: int) -> Iterator[tuple[int, int]]:
+    """The ranges that are not empty, cut to the size of the pool."""
     for pair in refs if is_array(refs) else ():
         if not is_array(pair) or len(pair) != 2:
             continue
         start, end = pair
         if isinstance(start, int) and isinstance(end, int):
-            found = range(max(0, start), min(end, size))[:left]
-            left -= len(found)
-            yield from found
+            start, end = max(0, start), min(end, size)
+            if start < end:
+                yield start, end
 
 
-def input_of(event: Message, sample: Sample) -> Iterator[Handle]:
-    """What a model was given: messages as they stand, or positions in the pool."""
-    given = event.get("input")
-    if is_array(given) and given:
-        yield from (each for each in given if is_object(each))
-    else:
-        yield from positions(event.get("input_refs"), sample.pool_size())
+class Inputs:
+    """What models were given, request after request: messages, or positions in the pool.
+
+    A request repeats the ones before it. Of a range that goes on where an earlier one with the
+    same start ended, only what is new is given, behind the last one that is not.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        self._size = sample.pool_size()
+        self._left = _MAX_REPEATED + _MAX_REPEATS * self._size
+        self._ends: dict[int, int] = {}
+
+    def of(self, event: Message) -> Iterator[Handle]:
+        """The messages of a request, as far as they may be new."""
+        given = event.get("input")
+        if is_array(given) and given:
+            yield from (each for each in given if is_object(each))
+            return
+        for start, end in _ranges(event.get("input_refs"), self._size):
+            known = self._ends.get(start, start)
+            first = max(start, min(known, end) - 1)
+            self._left -= end - first
+            if self._left < 0:
+                return
+            self._ends[start] = max(known, end)
+            yield from range(first, end)

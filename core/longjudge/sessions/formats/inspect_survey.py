@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.inspect_messages import digest, events_of
-from longjudge.sessions.formats.inspect_samples import input_of
+from longjudge.sessions.formats.inspect_samples import Inputs
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from longjudge.sessions.formats.inspect_messages import Resolver
-    from longjudge.sessions.formats.inspect_samples import Handle, Sample
+    from longjudge.sessions.formats.inspect_samples import Sample
 
     Message = dict[str, object]
 
@@ -36,14 +36,15 @@ _MAX_SPANS = 1000
 class Group:
     """The agent of a span: its answers that the conversation holds, and those that it lacks.
 
-    `call_id` names the call that started it.
+    `call_id` names the call that started it, `own` its answers and the results of its calls. What
+    it says after a hand-off, the conversation repeats as text.
     """
 
     name: str
     known: int = 0
     unknown: int = 0
     last: str | None = None
-    talks: bool = False
+    own: set[str] = field(default_factory=set[str])
     parent: str = MAIN
     call_id: str | None = None
     in_call: bool = False
@@ -112,6 +113,7 @@ class Survey:
 
     def read(self, sample: Sample, resolver: Resolver) -> None:
         """Go through all events."""
+        inputs = Inputs(sample)
         for _, event in sample.events():
             time = _time(event)
             self.started = self.started or time
@@ -126,7 +128,7 @@ class Survey:
             elif kind == "sample_limit":
                 self.limit = text_or_none(event.get("message")) or self.limit
             elif kind == "model":
-                self._model(event, sample, resolver)
+                self._model(event, sample, inputs, resolver)
         for name, group in self.groups.items():
             self._link(name.partition(_BY_ROLE)[0], group)
 
@@ -147,10 +149,12 @@ class Survey:
     def is_subagent(self, name: str) -> bool:
         """Whether a group's messages are a conversation of their own."""
         group = self.groups[name]
-        if name == MAIN or group.known or not group.unknown:
+        if name == MAIN or not group.own:
             return False
+        if group.known:
+            return group.in_call
         if _BY_ROLE in name:
-            return group.talks
+            return not self.continued.isdisjoint(group.own)
         return bool(self.answers or group.in_call or group.parent != MAIN)
 
     def is_part(self, event: Message, answer: str) -> bool:
@@ -176,7 +180,10 @@ class Survey:
         )
         self._spans[name] = span
         if span.type == "tool":
-            where = (span.parent or "", span.name)
+            outer = self._spans.get(span.parent or "")
+            # A hand-off has a span between the agent's and the tool's.
+            within = outer.parent if outer and outer.type == "handoff" else span.parent
+            where = (within or "", span.name)
             if calls := self._waiting_calls.get(where):
                 self._calls[name] = calls.popleft()
             else:
@@ -188,6 +195,9 @@ class Survey:
             return
         if time := text_or_none(event.get("completed")) or _time(event):
             self.call_times[call_id] = time
+        result, group = text_or_none(event.get("message_id")), self.groups.get(self.group_of(event))
+        if result is not None and group is not None:
+            group.own.add(result)
         if agent := text_or_none(event.get("agent_span_id")):
             self._calls[agent] = call_id
         where = (text_or_none(event.get("span_id")) or "", str(event.get("function")))
@@ -196,7 +206,7 @@ class Survey:
         else:
             self._waiting_calls.setdefault(where, deque()).append(call_id)
 
-    def _model(self, event: Message, sample: Sample, resolver: Resolver) -> None:
+    def _model(self, event: Message, sample: Sample, inputs: Inputs, resolver: Resolver) -> None:
         name = self.group_of(event)
         if name == _SCORING:
             return
@@ -205,12 +215,10 @@ class Survey:
             span = self._spans.get(name)
             role = text_or_none(event.get("role"))
             group = self.groups[name] = Group(role or (span.name if span else "main"))
-        for handle in input_of(event, sample):
+        for handle in inputs.of(event):
             message = sample.message(handle)
             if message is not None and message.get("role") == "assistant":
-                key = self.key(message, resolver)
-                self.continued.add(key)
-                group.talks = group.talks or not self.holds(key)
+                self.continued.add(self.key(message, resolver))
         answer = answer_of(event)
         if answer is None:
             return
@@ -218,6 +226,7 @@ class Survey:
         if time := text_or_none(event.get("completed")) or _time(event):
             self.times.setdefault(key, time)
         group.last = key
+        group.own.add(key)
         if self.holds(key):
             group.known += 1
         else:
@@ -252,13 +261,6 @@ def answer_of(event: Message) -> Message | None:
     first = choices[0] if is_array(choices) and choices else None
     message = first.get("message") if is_object(first) else None
     return message if is_object(message) else None
-
-
-def exchange_of(event: Message, sample: Sample) -> Iterator[Handle]:
-    """What a model was given, and its answer."""
-    yield from input_of(event, sample)
-    if (answer := answer_of(event)) is not None:
-        yield answer
 
 
 def _time(event: Message) -> str | None:

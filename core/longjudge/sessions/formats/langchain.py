@@ -10,6 +10,7 @@ from longjudge.sessions.formats.message_events import message_events
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.formats.told_once import ToldOnce
 from longjudge.sessions.model import Severity
+from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class LangChainMessages(RetoldFormat):
         """The share of records that are messages or states, where one of them surely is."""
         if not head or any("uuid" in record or "kind" in record for record in head):
             return 0.0
-        if not any(_is_surely_message(record) or _state(record) for record in head):
+        if not any(map(_is_surely_message, (m for r in head for m in _state(r) or [r]))):
             return 0.0
         return sum(_is_message(record) or bool(_state(record)) for record in head) / len(head)
 
@@ -68,7 +69,8 @@ class LangChainMessages(RetoldFormat):
         """Tell the messages, or those of the longest state of each conversation."""
         longest = _longest_states(records)
         told: dict[str, ToldOnce] = {}
-        telling.facts(id=_thread_of(around))
+        if id_ := _thread_of(around):
+            telling.facts(id=id_)
         number, place = -1, 0
         for given in records:
             place = place + 1 if given.number == number else 0
@@ -98,7 +100,11 @@ def _tell(message: Message, record: int, teller: ToldOnce, telling: Telling) -> 
         telling.note("messages that remove another one, no events", record)
         return
     read = foreign_message(message)
-    events = message_events(read) if read else []
+    try:
+        events = message_events(read) if read else []
+    except RecursionError:
+        telling.skip(TOO_DEEP, record)
+        return
     if events:
         teller.answer(events, record)
     elif read:
@@ -156,7 +162,10 @@ def _thread_of(record: Mapping[str, object]) -> str | None:
 def _mark(message: Message) -> int:
     """What makes two messages the same one: what they say, since ids are given late."""
     read = foreign_message(message)
-    return hash(tuple(event.text for event in message_events(read))) if read else 0
+    try:
+        return hash(tuple(event.text for event in message_events(read))) if read else 0
+    except RecursionError:
+        return 0
 
 
 def _class(message: Message) -> str:
@@ -190,7 +199,7 @@ def _state(record: Message, depth: int = 0) -> list[Message] | None:
         listed = record.get(key)
         if is_array(listed) and listed:
             messages = [message for message in listed if is_object(message)]
-            if len(messages) == len(listed) and any(map(_is_surely_message, messages)):
+            if len(messages) == len(listed) and all(map(_is_message, messages)):
                 return messages
     for key in _STATE_KEYS:
         inner = record.get(key)

@@ -99,7 +99,6 @@ class _MergedRuns(SpanReader):
 
     def __init__(self, format_: LangSmith, records: Records) -> None:
         super().__init__(format_, records)
-        self._runs = format_
         self._places: dict[str, list[tuple[int, int]]] = {}
 
     def survey(self) -> Iterator[Span]:
@@ -113,13 +112,12 @@ class _MergedRuns(SpanReader):
             if found is not None:
                 found.span.id = id_
                 found.span.record, found.span.place = places[0]
-                found.span.learn(self._runs.content(found))
+                self.learn(found.span, found)
                 yield found.span
 
     def content(self, span: Span) -> Content:
         """What all records together say of a run."""
-        found = self._merged(self._places[span.id])
-        return self._runs.content(found) if found else Content()
+        return self.read(self._merged(self._places[span.id]))
 
     def _merged(self, places: Sequence[tuple[int, int]]) -> Found | None:
         parts = [found for place in places if (found := self.found(*place))]
@@ -157,7 +155,8 @@ def _parent_of(order: object) -> str:
 
 
 def _is_run(record: Run) -> bool:
-    if record.get("run_type") in _TYPES:
+    type_ = record.get("run_type")
+    if isinstance(type_, str) and type_ in _TYPES:
         return "inputs" in record or "outputs" in record or "dotted_order" in record
     return isinstance(record.get("dotted_order"), str) and "trace_id" in record
 

@@ -42,9 +42,7 @@ class MiniSWEAgent(RetoldFormat):
     name = "mini-swe-agent"
     lists: Sequence[str] = ("messages",)
 
-    def recognise(
-        self, head: Sequence[Message], around: Mapping[str, object] | None
-    ) -> float:
+    def recognise(self, head: Sequence[Message], around: Mapping[str, object] | None) -> float:
         """A document that says so, or messages with commands in blocks and their return codes."""
         if around is not None:
             info = around.get("info")

@@ -30,7 +30,7 @@ def is_log_entry(record: Entry) -> bool:
 
 
 class MutationLog:
-    """The object as it stands after the changes so far."""
+    """The object as it stands after the changes so far; it takes over the values of the log."""
 
     def __init__(self, touched: Callable[[list[object], int, int], object]) -> None:
         self.value: object = None

@@ -137,8 +137,9 @@ class _Kept:
                 continue
             if shape is Shape.EXPORT:
                 # Each of them is whole; its ids need not differ from those of others.
-                self._made += item.what is not What.PART
-                key = f"export {self._made}"
+                if item.what is not What.PART:
+                    self._made += 1
+                    key = f"export {self._made}"
             else:
                 # Some schemas of a part name its message only.
                 key = item.message or f"of {item.session}"

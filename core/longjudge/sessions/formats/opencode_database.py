@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from longjudge.sessions.unpack import Unpacking
 
@@ -87,9 +87,17 @@ class OpenCodeDatabase:
         """
         with tempfile.TemporaryDirectory(prefix="longjudge-") as scratch:
             stopped: list[LongjudgeError] = []
+            address = _address(path)
             try:
-                with _opened(path, descriptor, Path(scratch), into, stopped) as database:
-                    _read_tables(database, into)
+                if address is not None:
+                    try:
+                        _read(address, into, stopped)
+                        return
+                    except sqlite3.OperationalError:
+                        # Its log may only be shared by those who may write to it.
+                        if stopped or into.written or not _has_bytes(_log(path)):
+                            raise
+                _read(_copied(path, descriptor, Path(scratch), into), into, stopped)
             except sqlite3.Error as error:
                 if stopped:
                     raise stopped[0] from None
@@ -108,15 +116,8 @@ def _unreadable(error: sqlite3.Error) -> SessionError:
     )
 
 
-@contextmanager
-def _opened(
-    path: Path,
-    descriptor: int,
-    scratch: Path,
-    into: Unpacking,
-    stopped: list[LongjudgeError],
-) -> Generator[sqlite3.Connection]:
-    """A connection that only reads; what stops the loading is put into `stopped`."""
+def _read(address: str, into: Unpacking, stopped: list[LongjudgeError]) -> None:
+    """Read a database; what stops the loading meanwhile is put into `stopped`."""
 
     def keep_on() -> int:
         try:
@@ -127,10 +128,7 @@ def _opened(
             return 1
         return 0
 
-    database = sqlite3.connect(
-        _address(path, descriptor, scratch, into), uri=True, timeout=_BUSY_SECONDS
-    )
-    try:
+    with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as database:
         database.text_factory = _text
         database.set_progress_handler(keep_on, _STEPS)
         database.execute("PRAGMA query_only = 1")
@@ -138,24 +136,28 @@ def _opened(
         database.execute("PRAGMA cell_size_check = 1")
         # One moment of the database, whatever is written to it meanwhile.
         database.execute("BEGIN")
-        yield database
-    finally:
-        database.close()
+        _read_tables(database, into)
 
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def _address(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
-    """Where to open the database so that its last rows are read and nothing is written to it."""
-    log, shared = Path(f"{path}-wal"), Path(f"{path}-shm")
-    packed = not _begins_as(path, MAGIC)
-    if not packed:
-        if not _has_bytes(log):
-            return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        if shared.exists():
-            return f"{path.absolute().as_uri()}?mode=ro"
+def _address(path: Path) -> str | None:
+    """Where to open the database so that its last rows are read and nothing is written to it.
+
+    None where only a copy can be: it is packed, or its log would have to be shared anew.
+    """
+    if not _begins_as(path, MAGIC):
+        return None
+    address = path.absolute().as_uri()
+    if not _has_bytes(_log(path)):
+        return f"{address}?mode=ro&immutable=1"
+    return f"{address}?mode=ro" if Path(f"{path}-shm").exists() else None
+
+
+def _copied(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
+    """The address of a copy of the database and of the log beside it."""
     copy = scratch / "database"
     try:
         with copy.open("wb") as target:
@@ -165,14 +167,18 @@ def _address(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str
                 target.write(read_range(descriptor, position, end))
                 position = end
                 into.tell()
-        if not packed:
-            shutil.copyfile(log, scratch / "database-wal")
+        if _begins_as(path, MAGIC) and _has_bytes(_log(path)):
+            shutil.copyfile(_log(path), scratch / "database-wal")
     except OSError as error:
         raise SessionError(
             f"the database cannot be copied to {tempfile.gettempdir()}: {error.strerror};"
             " make room there, or name another folder in TMPDIR"
         ) from error
     return copy.as_uri()
+
+
+def _log(path: Path) -> Path:
+    return Path(f"{path}-wal")
 
 
 def _begins_as(path: Path, magic: bytes) -> bool:

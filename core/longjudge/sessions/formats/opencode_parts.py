@@ -92,6 +92,8 @@ def error_text(error: object) -> str:
 
 def child_session(part: Part) -> str | None:
     """The session of the subagent that a call started, where the part names it."""
+    if part.get("type") != "tool":
+        return None
     state = part.get("state")
     metadata = state.get("metadata") if is_object(state) else None
     for holder in (metadata, part.get("metadata")):

@@ -77,13 +77,11 @@ def shape_of(value: Value) -> Shape | None:
     if _event_of(value):
         return Shape.EVENT
     type_ = value.get("type")
-    if (
-        "sessionID" in value
-        and isinstance(type_, str)
-        and type_ in _RUN
-        and "messageID" not in value
-    ):
-        return Shape.RUN if is_object(value.get("part")) or "error" in value else None
+    if isinstance(type_, str) and type_ in _RUN and "messageID" not in value:
+        part = value.get("part")
+        if is_object(part):
+            return Shape.RUN if "messageID" in part else None
+        return Shape.RUN if "sessionID" in value and "error" in value else None
     return Shape.FRAGMENT if _fragment(value) else None
 
 
@@ -198,6 +196,7 @@ def _run_items(value: Value) -> list[Item]:
     part = value.get("part")
     if not is_object(part):
         return [Item(What.ERROR, value, session=session, time=time)]
+    session = session or _text(part.get("sessionID"))
     ids = _text(part.get("messageID")), _text(part.get("id"))
     return [Item(What.PART, part, session, *ids, time)]
 

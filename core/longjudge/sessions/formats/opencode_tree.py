@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 _KINDS = ("session", "message", "part")
 _MAX_DEPTH = 4
-_DATABASE = "opencode.db"
+_DATABASES = "opencode*.db"
 
 _decode = msgspec.json.Decoder(dict[str, object]).decode
 
 
 def storage_folder(path: Path) -> Path | None:
     """The storage folder that a folder is or holds; none where a database took its place."""
-    if (path / _DATABASE).is_file():
+    if any(path.glob(_DATABASES)):
         return None
     for folder in (path, path / "storage"):
         if (folder / "message").is_dir() and (folder / "part").is_dir():

@@ -39,9 +39,7 @@ class OpenHands(RetoldFormat):
     name = "openhands"
     lists: Sequence[str] = (_HISTORY, "trajectory", "events", "items")
 
-    def recognise(
-        self, head: Sequence[Record], around: Mapping[str, object] | None
-    ) -> float:
+    def recognise(self, head: Sequence[Record], around: Mapping[str, object] | None) -> float:
         """Events by their source and kind, or instances that hold a history of such events."""
         if not head:
             return 0.0

@@ -68,8 +68,10 @@ class Pairing:
 
 def is_first_generation(record: Mapping[str, object]) -> bool:
     """Whether a record is an event with an action or an observation."""
-    return "source" in record and ("action" in record or "observation" in record) and not (
-        "kind" in record or "role" in record
+    return (
+        "source" in record
+        and ("action" in record or "observation" in record)
+        and not ("kind" in record or "role" in record)
     )
 
 

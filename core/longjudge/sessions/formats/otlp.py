@@ -180,8 +180,9 @@ def _plain(value: object, depth: int) -> object:
         value = inner
     for key, item in value.items():
         if key in _TYPED:
-            number = key.lower().startswith("int") and isinstance(item, str)
-            return int(item) if number and _is_number(str(item)) else item
+            if key.lower().startswith("int") and isinstance(item, str) and _is_number(item):
+                return int(item)
+            return item
         if key in _LIST_VALUES:
             values = item.get("values") if is_object(item) else item
             return [_plain(each, depth + 1) for each in values] if is_array(values) else []

@@ -1,4 +1,4 @@
-"""What a retold format does with a record that is nested more deeply than anyone reads."""
+"""What retold formats do with records that they cannot read, and how they name the others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.records import TOO_DEEP
+from longjudge.sessions.values import word
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -20,3 +21,8 @@ def passing_over(telling: Telling, number: int) -> Generator[None]:
         yield
     except RecursionError:
         telling.skip(TOO_DEEP, number)
+
+
+def kind_name(kind: object) -> str:
+    """A record's type as a note names it."""
+    return (word(kind) or "untyped")[:80]

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import message_events, read_arguments
-from longjudge.sessions.formats.passing_over import passing_over
+from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.pi_tree import EntryTree
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_block, render_content, render_input, render_value
 from longjudge.sessions.times import iso_time
-from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
+from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,10 +105,10 @@ def _is_surely(record: dict[str, object]) -> bool:
 
 
 def _fits(record: dict[str, object]) -> bool:
-    type_ = record.get("type")
+    type_ = word(record.get("type"))
     if type_ == "message":
         return is_object(record.get("message"))
-    if not isinstance(type_, str) or "payload" in record or "message" in record:
+    if not type_ or "payload" in record or "message" in record:
         return type_ in _STREAM
     return type_ in _ENTRIES or type_ in _STREAM or "parentId" in record
 
@@ -130,25 +130,25 @@ def _tell_nothing(entry: dict[str, object], number: int, telling: Telling) -> No
     elif type_ == "message":
         telling.note("messages without content", number)
     else:
-        telling.note(f"{type_} records, no events", number)
+        telling.note(f"{kind_name(type_)} records, no events", number)
 
 
 def entry_events(entry: dict[str, object]) -> list[Event]:
     """The events of one entry."""
-    type_ = entry.get("type")
+    type_ = word(entry.get("type"))
     time = text_or_none(entry.get("timestamp"))
     message = entry.get("message")
     if type_ in ("message", "message_end") and is_object(message):
         return _message_events(message, time or iso_time(message.get("timestamp"), "ms"))
     if type_ in _SUMMARIES:
-        return _system(str(type_), entry.get("summary"), time)
+        return _system(type_, entry.get("summary"), time)
     if type_ == "custom_message":
-        return _system(str(entry.get("customType") or type_), entry.get("content"), time)
+        return _system(word(entry.get("customType")) or type_, entry.get("content"), time)
     return []
 
 
 def _message_events(message: dict[str, object], time: str | None) -> list[Event]:
-    role = message.get("role")
+    role = word(message.get("role"))
     if role == "assistant":
         return _answer(message, time)
     if role == "toolResult":
@@ -167,9 +167,9 @@ def _message_events(message: dict[str, object], time: str | None) -> list[Event]
                 said[key] = value
         return _system("bash", render_input(said), time)
     if role in _SUMMARIES:
-        return _system(str(role), message.get("summary"), time)
+        return _system(role, message.get("summary"), time)
     if role in ("custom", "hookMessage"):
-        return _system(str(message.get("customType") or role), message.get("content"), time)
+        return _system(word(message.get("customType")) or role, message.get("content"), time)
     return message_events({**message, "timestamp": time}, time)
 
 
@@ -184,8 +184,8 @@ def _answer(message: dict[str, object], time: str | None) -> list[Event]:
     events: list[Event] = []
     for block in blocks:
         events += _block_events(block, time)
-    if message.get("stopReason") in _FAILED:
-        said = text_or_none(message.get("errorMessage")) or str(message["stopReason"])
+    if (reason := word(message.get("stopReason"))) in _FAILED:
+        said = text_or_none(message.get("errorMessage")) or reason
         events.append(Event(EventKind.ERROR, render_value(said), timestamp=time))
     return events
 

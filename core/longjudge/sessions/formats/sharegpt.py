@@ -16,6 +16,7 @@ from longjudge.sessions.formats.told_once import ToldOnce
 from longjudge.sessions.formats.trace_events import call_event
 from longjudge.sessions.formats.unpacked import unpacked
 from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.render import render_content, render_value
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
@@ -76,14 +77,24 @@ class ShareGpt(RetoldFormat):
 
 def _tell(row: Turn, turns: list[object], record: int, session: str, telling: Telling) -> None:
     teller = ToldOnce(lambda event, number: telling.event(event, number, session=session))
-    if system := row.get("system"):
-        teller.answer([Event(EventKind.SYSTEM, render_content(system))], record)
-    for turn in turns:
-        events = list(_events(turn)) if is_object(turn) else []
+    system = row.get("system")
+    chosen = row.get("chosen")
+    first: list[object] = [{"from": "system", "value": system}] if system else []
+    last: list[object] = [chosen] if is_object(chosen) else []
+    after_call = False
+    for turn in (*first, *turns, *last):
+        try:
+            events = list(_events(turn, after_call)) if is_object(turn) else []
+        except RecursionError:
+            telling.skip(TOO_DEEP, record)
+            continue
         if events:
             teller.answer(events, record)
+            after_call = events[-1].kind is EventKind.TOOL_CALL
         elif not is_object(turn) or turn.get("value", turn.get("content")) not in ("", None):
             telling.skip("turns that are none of a person, a model or a tool", record)
+    if row.get("rejected"):
+        telling.note("answers that were rejected for a better one, left out", record)
     id_ = next((row[key] for key in _ID_KEYS if row.get(key) not in (None, "")), None)
     known = isinstance(id_, str | int) and not isinstance(id_, bool)
     telling.facts(
@@ -93,27 +104,39 @@ def _tell(row: Turn, turns: list[object], record: int, session: str, telling: Te
     )
 
 
-def _events(turn: Turn) -> Iterator[Event]:
+def _events(turn: Turn, after_call: bool) -> Iterator[Event]:
     if "from" not in turn:
         read = foreign_message(turn)
-        yield from message_events(read) if read else []
+        yield from message_events(read, None, after_call) if read else []
         return
     kind = _KINDS.get(str(turn["from"]).strip().lower())
     value = turn.get("value")
     if value is None or value == "":
         return
     if kind is EventKind.TOOL_CALL:
-        yield from _calls(value)
+        yield from _call_turn(value)
     elif kind is EventKind.TOOL_RESULT:
         yield from _results(value)
     elif kind is EventKind.ASSISTANT_MESSAGE:
         yield from _said(value)
+    elif kind is EventKind.USER_MESSAGE:
+        yield from message_events({"role": "user", "content": value}, None, after_call)
     elif kind is not None:
         yield Event(kind, render_content(value))
 
 
+def _call_turn(value: object) -> Iterator[Event]:
+    """The calls of a turn that is one: as JSON, else as text with calls written out in it."""
+    if isinstance(value, str) and isinstance(unpacked(value), str):
+        found = list(_said(value))
+        if any(event.kind is EventKind.TOOL_CALL for event in found):
+            yield from found
+            return
+    yield from _calls(value)
+
+
 def _calls(value: object) -> Iterator[Event]:
-    """The call, or the list of calls, that a turn is; what cannot be read stays as text."""
+    """The call, or the list of calls, that a value is; what cannot be read stays as text."""
     found = unpacked(value)
     for entry in found if is_array(found) else [found]:
         entry = unpacked(entry)
@@ -159,7 +182,8 @@ def _said(value: object) -> Iterator[Event]:
 
 def _text(text: str, *, whole: bool = False) -> Iterator[Event]:
     if text.strip():
-        yield Event(EventKind.ASSISTANT_MESSAGE, text if whole else text.strip())
+        said = text if whole else text.strip()
+        yield from message_events({"role": "assistant", "content": said})
 
 
 def _turns(row: Turn) -> list[object]:

@@ -72,6 +72,8 @@ class Span:
     openings: tuple[int, ...] = ()
     holds_run: bool = False
     failed: bool = False
+    resumes: int = 0
+    reached: int = 0
     children: list[Span] = field(default_factory=list["Span"], repr=False)
     asked_below: bool = False
     answered_below: bool = False
@@ -82,6 +84,8 @@ class Span:
         self.asked, self.answered = content.asked, content.answered
         self.openings = openings_of(content.request)
         self.failed = content.failure is not None
+        if self.kind is SpanKind.MODEL:
+            self.resumes, self.reached = _course(content)
         self.holds_run = content.call is not None and bool(
             content.call.body or (content.result and content.result.body)
         )
@@ -104,6 +108,26 @@ def openings_of(events: Sequence[Event]) -> tuple[int, ...]:
     """What tells conversations apart: the first things that a user said in it."""
     said = [event.body for event in events if event.kind is EventKind.USER_MESSAGE]
     return tuple(hash(body.strip()) for body in said[:_OPENINGS])
+
+
+def _course(content: Content) -> tuple[int, int]:
+    """What stands for a conversation up to the last answer before, and up to this answer."""
+    state = resumes = 0
+    for event in content.request:
+        state = _went_on(state, event)
+        if event.kind not in (EventKind.SYSTEM, EventKind.USER_MESSAGE):
+            resumes = state
+    for event in content.answer:
+        state = _went_on(state, event)
+    return resumes, state if content.answer else 0
+
+
+def _went_on(state: int, event: Event) -> int:
+    """The conversation with one more event; thoughts and prompts come and go in requests."""
+    if event.kind in (EventKind.SYSTEM, EventKind.THINKING):
+        return state
+    said = call_key(event) if event.kind is EventKind.TOOL_CALL else event.body.strip()
+    return hash((state, event.kind, said))
 
 
 def arrange(spans: Iterable[Span]) -> list[Span]:
@@ -200,13 +224,21 @@ def inside(span: Span, kind: SpanKind) -> list[Span]:
     return found
 
 
+def is_told_by(span: Span, around: Span) -> bool:
+    """Whether a model's span inside another one records the same exchange, one layer deeper."""
+    known = span.asked is Detail.MESSAGES and around.asked is Detail.MESSAGES
+    return not (known and span.openings and not set(span.openings) & set(around.openings))
+
+
 def tells_more_inside(span: Span) -> bool:
     """Whether the models inside a model's span tell at least what the span itself tells."""
     models = [each for each in inside(span, SpanKind.MODEL) if each.score]
+    models = [each for each in models if is_told_by(each, span)]
     if not models:
         return False
     if span.answered is Detail.NONE:
         return any(each.answered is not Detail.NONE for each in models)
     if any(each.answered is Detail.NONE for each in models):
         return False
-    return min(each.score for each in models) >= span.score
+    # Of one layer the better record counts; several steps inside are told one by one.
+    return len(models) > 1 or models[0].score >= span.score

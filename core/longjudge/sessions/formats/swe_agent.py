@@ -41,9 +41,7 @@ class SWEAgent(RetoldFormat):
     name = "swe-agent"
     lists: Sequence[str] = (_HISTORY, _STEPS)
 
-    def recognise(
-        self, head: Sequence[Message], around: Mapping[str, object] | None
-    ) -> float:
+    def recognise(self, head: Sequence[Message], around: Mapping[str, object] | None) -> float:
         """Steps with an action and an observation, or messages that name their agent."""
         if around is None or not head:
             return 0.0

@@ -20,6 +20,7 @@ from longjudge.sessions.formats.spans import (
     SpanKind,
     arrange,
     inside,
+    is_told_by,
     tells_more_inside,
     walk,
 )
@@ -27,6 +28,7 @@ from longjudge.sessions.formats.told_once import call_key
 from longjudge.sessions.formats.trace_threads import Thread, Threads
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.model import EventKind, Severity
+from longjudge.sessions.records import TOO_DEEP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from longjudge.sessions.model import Event
 
 NO_CONTENT = "spans of models or agents whose messages were not recorded"
+COPIES = "traces that repeat another one's request and answer, left out"
 TWICE = "spans that stand in the file twice, counted once"
 
 _HELD_RECORDS = 8
@@ -73,6 +76,8 @@ class TraceFormat(RetoldFormat):
         """Tell the conversations of all traces."""
         reader = self.reader(records)
         spans = list(reader.survey())
+        for record in reader.lost:
+            telling.skip(TOO_DEEP, record)
         if not any(span.kind is not SpanKind.OTHER or span.has_content for span in spans):
             raise NotASessionError(
                 f"{self.what} ({len(spans)}), but none of a model, a tool or an agent: no"
@@ -91,18 +96,29 @@ class TraceFormat(RetoldFormat):
 
 
 class SpanReader:
-    """The spans of all records, and their contents one by one."""
+    """The spans of all records, and their contents one by one.
+
+    `lost` holds the records of spans that are nested too deeply to be read.
+    """
 
     def __init__(self, format_: TraceFormat, records: Records) -> None:
         self._format = format_
         self._records = records
         self._held: dict[int, list[Found]] = {}
+        self.lost: list[int] = []
 
     def survey(self) -> Iterator[Span]:
         """Every span, with what must be known of it before anything is told."""
         for found in self.all_found():
-            found.span.learn(self._format.content(found))
+            self.learn(found.span, found)
             yield found.span
+
+    def learn(self, span: Span, found: Found) -> None:
+        """Note what a span recorded, or that it cannot be read."""
+        try:
+            span.learn(self._format.content(found))
+        except RecursionError:
+            self.lost.append(span.record)
 
     def all_found(self) -> Iterator[Found]:
         """Every span of the file as it stands, with its place."""
@@ -117,8 +133,14 @@ class SpanReader:
 
     def content(self, span: Span) -> Content:
         """What a span recorded; read again, since only the spans' outlines are held."""
-        found = self.found(span.record, span.place)
-        return self._format.content(found) if found else Content()
+        return self.read(self.found(span.record, span.place))
+
+    def read(self, found: Found | None) -> Content:
+        """The content of a span, none where it is nested too deeply."""
+        try:
+            return self._format.content(found) if found else Content()
+        except RecursionError:
+            return Content()
 
     def found(self, record: int, place: int) -> Found | None:
         """The span at a place of a record."""
@@ -137,13 +159,13 @@ class SpanReader:
 class _Place:
     """Where a span stands: its thread, the tool and the agent around it.
 
-    `model_told` says that the model's span around it told what it would tell.
+    `model` is the model's span around it that told what it would tell.
     """
 
     thread: Thread
     tool: Span | None = None
     agent: Span | None = None
-    model_told: bool = False
+    model: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +200,23 @@ class _Teller:
     def tell(self, roots: Sequence[Span]) -> None:
         """Tell everything, root by root."""
         sessions = _first_sessions(roots)
+        reached: dict[int, str] = {}
+        copies = 0
         for root in roots:
-            session = root.session or sessions.get(root.trace) or root.trace
+            named = root.session or sessions.get(root.trace)
+            models = _main_models(root)
+            if not named and root.kind is SpanKind.MODEL and not _news(models, reached):
+                copies += 1
+                continue
+            # Without a name, a conversation goes on where a trace begins with its last answer.
+            going_on = reached.get(models[0].resumes) if models and models[0].resumes else None
+            session = named or going_on or root.trace
             self._walk(root, _Place(self._threads.main(session)))
+            for each in models:
+                if each.reached:
+                    reached.setdefault(each.reached, session)
+        if copies:
+            self._telling.note(COPIES, None, count=copies)
         if self._silent:
             self._telling.note(NO_CONTENT, None, Severity.WARNING, self._silent)
 
@@ -271,7 +307,9 @@ class _Teller:
         return _Place(thread, place.tool, span)
 
     def _ask_model(self, span: Span, place: _Place) -> _Place:
-        if place.model_told or tells_more_inside(span):
+        if place.model is not None and is_told_by(span, place.model):
+            return place
+        if tells_more_inside(span):
             return place
         if not span.score and not span.failed:
             self._silent += 1
@@ -279,7 +317,7 @@ class _Teller:
         told = place.thread.told
         told.request(content.request, span.record)
         told.answer(content.answer, span.record)
-        return replace(place, model_told=bool(inside(span, SpanKind.MODEL)))
+        return replace(place, model=span)
 
     def _close(self, step: _Close) -> None:
         span, told = step.span, step.place.thread.told
@@ -304,6 +342,24 @@ class _Tools:
             if spans := self._by_call.get(key):
                 return spans.popleft()
         return None
+
+
+def _main_models(root: Span) -> list[Span]:
+    """The models of a trace's own agent, in order."""
+    found: list[Span] = []
+    pending = [root]
+    while pending:
+        span = pending.pop()
+        if span.kind is SpanKind.MODEL and span.score:
+            found.append(span)
+        if span.kind is not SpanKind.TOOL:
+            pending += reversed(span.children)
+    return found
+
+
+def _news(models: Sequence[Span], reached: Mapping[int, str]) -> bool:
+    """Whether any of some models answered what no trace before tells."""
+    return not models or any(each.reached not in reached for each in models)
 
 
 def _first_sessions(roots: Sequence[Span]) -> dict[str, str]:

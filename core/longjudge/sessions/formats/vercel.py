@@ -10,6 +10,7 @@ from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.formats.told_once import ToldOnce
 from longjudge.sessions.formats.trace_events import call_event, result_event
 from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.render import media_placeholder, render_value
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
@@ -80,16 +81,23 @@ def _events(message: Message, record: int, telling: Telling) -> list[Event]:
     if not _is_message(message):
         telling.skip("entries of the list that are no messages", record)
         return []
-    parts = message.get("parts")
-    if is_array(parts):
-        events = list(_of_parts(message, parts))
-    else:
-        read = foreign_message(message)
-        events = [*message_events(read), *_approvals(message)] if read else []
-        events += _legacy_calls(message)
+    try:
+        events = _message_events(message)
+    except RecursionError:
+        telling.skip(TOO_DEEP, record)
+        return []
     if not events:
         telling.note("messages without content", record)
     return events
+
+
+def _message_events(message: Message) -> list[Event]:
+    parts = message.get("parts")
+    if is_array(parts):
+        return list(_of_parts(message, parts))
+    read = foreign_message(message)
+    events = [*message_events(read), *_approvals(message)] if read else []
+    return [*events, *_legacy_calls(message)]
 
 
 def _of_parts(message: Message, parts: list[object]) -> Iterator[Event]:
@@ -215,7 +223,7 @@ def _is_message(record: Message) -> bool:
 
 def _has_parts(record: Message) -> bool:
     parts = record.get("parts")
-    if record.get("role") not in _KINDS or not is_array(parts) or not parts:
+    if str(record.get("role")) not in _KINDS or not is_array(parts) or not parts:
         return False
     return all(is_object(part) and _is_part(part) for part in parts)
 
@@ -234,7 +242,7 @@ def _has_calls(record: Message) -> bool:
     if record.get("toolInvocations") and "role" in record:
         return True
     blocks = content if is_array(content) else []
-    return any(is_object(block) and block.get("type") in _CALL_BLOCKS for block in blocks)
+    return any(is_object(block) and str(block.get("type")) in _CALL_BLOCKS for block in blocks)
 
 
 def _id(record: Message) -> str | None:

@@ -10,6 +10,7 @@ from longjudge.sessions.formats.trace_events import call_event, result_event
 from longjudge.sessions.formats.unpacked import unpacked
 from longjudge.sessions.formats.vercel import approval_events
 from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.render import render_value
 from longjudge.sessions.values import text_or_none
 
@@ -67,7 +68,10 @@ class VercelStream(RetoldFormat):
         """Tell every text, call and result once it is whole."""
         stream = _Stream(telling)
         for given in records:
-            stream.take(given.value, given.number)
+            try:
+                stream.take(given.value, given.number)
+            except RecursionError:
+                telling.skip(TOO_DEEP, given.number)
         stream.flush()
 
 
@@ -180,7 +184,11 @@ class _Stream:
         body = "".join(piece.texts)
         if piece.kind is EventKind.TOOL_CALL:
             given = piece.input if piece.input is not None else unpacked(body)
-            event = call_event(piece.tool or "", piece.call_id, given, None)
+            try:
+                event = call_event(piece.tool or "", piece.call_id, given, None)
+            except RecursionError:
+                self._telling.skip(TOO_DEEP, piece.record)
+                return
             self._telling.event(event, piece.record)
         elif body:
             self._telling.event(Event(piece.kind, render_value(body)), piece.record)

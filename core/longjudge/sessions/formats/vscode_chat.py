@@ -10,6 +10,7 @@ from longjudge.sessions.formats.mutation_log import MutationLog, is_log_entry
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.formats.vscode_turns import Turn, request_events
 from longjudge.sessions.model import Severity
+from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.times import iso_time
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
@@ -54,12 +55,12 @@ class VsCodeChat(RetoldFormat):
             elif _is_chat(given.value):
                 chats += 1
                 key = text_or_none(given.value.get("sessionId")) or f"chat {chats}"
-                _tell_chat(given.value, lambda _, number=given.number: number, key, telling)
+                _tell_chat(given.value, given.number, key, telling)
             else:
                 _tell_request(given.value, given.number, "", telling)
         _facts(around, "", telling)
         if replayed and is_object(log.value):
-            _tell_chat(log.value, touched.record_of, "", telling)
+            _tell_chat(log.value, touched, "", telling)
         if log.misfits:
             telling.note(_MISFITS, None, Severity.WARNING, log.misfits)
         if replayed and not _requests(log.value):
@@ -97,20 +98,25 @@ class _Touched:
         return self._records[self._order[place - 1]] if place else self._first
 
 
-def _tell_chat(chat: dict[str, object], record_of: object, key: str, telling: Telling) -> None:
+def _tell_chat(
+    chat: dict[str, object], records: int | _Touched, key: str, telling: Telling
+) -> None:
     _facts(chat, key, telling)
     for number, request in enumerate(_requests(chat)):
-        record = record_of(number) if callable(record_of) else 0
+        record = records if isinstance(records, int) else records.record_of(number)
         if is_object(request):
-            _tell_request(request, int(record), key, telling)
+            _tell_request(request, record, key, telling)
 
 
 def _tell_request(request: dict[str, object], record: int, session: str, telling: Telling) -> None:
     turn = Turn(lambda reason: telling.note(reason, record))
-    for told in request_events(request, turn):
-        telling.event(told.event, record, session=session, thread=told.thread)
-        if told.starter:
-            telling.starts(told.thread, call_id=told.starter, session=session)
+    try:
+        for told in request_events(request, turn):
+            telling.event(told.event, record, session=session, thread=told.thread)
+            if told.starter:
+                telling.starts(told.thread, call_id=told.starter, session=session)
+    except RecursionError:
+        telling.skip(TOO_DEEP, record)
 
 
 def _facts(source: Mapping[str, object], session: str, telling: Telling) -> None:

@@ -26,8 +26,10 @@ _QUIET = frozenset(
         *("prepareToolInvocation", "undoStop", "codeblockUri", "textEditGroup", "progressMessage"),
         *("progressTask", "progressTaskSerialized", "mcpServersStarting", "notebookEditGroup"),
         *("command", "references", "usedContext", "codeCitation", "confirmation", "treeData"),
+        *("autoModeResolution", "hook", "workspaceEdit", "multiDiffData"),
     }
 )
+_REDACTED = "[redacted]"
 _FENCES = "\n```\n\n```\n"
 _MAX_NODES = 100_000
 
@@ -47,6 +49,9 @@ class Turn:
 
     note: Callable[[str], None]
     texts: list[str] = field(default_factory=list[str])
+    thoughts: list[str] = field(default_factory=list[str])
+    hidden: bool = False
+    agents: dict[str, str] = field(default_factory=dict[str, str])
     calls: deque[Item] = field(default_factory=deque["Item"])
     by_id: dict[str, Item] = field(default_factory=dict[str, "Item"])
     results: Item = field(default_factory=dict[str, object])
@@ -91,21 +96,23 @@ def _learn(result: Item, items: list[Item], turn: Turn) -> None:
 
 
 def _item_events(item: Item, turn: Turn) -> Iterator[ToldEvent]:
-    kind = item.get("kind")
-    if kind in _TEXT_KINDS if isinstance(kind, str | None) else False:
+    named = item.get("kind")
+    kind = named if isinstance(named, str | None) else str(named)
+    if kind == "thinking":
+        yield from _flush_text(turn)
+        value = item.get("value")
+        parts = value if is_array(value) else [value]
+        turn.thoughts += [part for part in parts if isinstance(part, str)]
+        turn.hidden = turn.hidden or bool(item.get("id"))
+        return
+    if kind in _TEXT_KINDS:
         content = item.get("content")
         value = content.get("value") if is_object(content) else item.get("value")
         if isinstance(value, str):
+            yield from _flush_thoughts(turn)
             turn.texts.append(value)
     elif kind == "inlineReference":
         turn.texts.append(_reference(item))
-    elif kind == "thinking":
-        yield from _flush(turn)
-        value = item.get("value")
-        parts = value if is_array(value) else [value]
-        body = "\n".join(part for part in parts if isinstance(part, str) and part)
-        if body:
-            yield ToldEvent(Event(EventKind.THINKING, render_value(body)))
     elif kind == _CALL:
         yield from _flush(turn)
         yield from _call_events(item, turn)
@@ -117,6 +124,20 @@ def _item_events(item: Item, turn: Turn) -> Iterator[ToldEvent]:
 
 
 def _flush(turn: Turn) -> Iterator[ToldEvent]:
+    yield from _flush_thoughts(turn)
+    yield from _flush_text(turn)
+
+
+def _flush_thoughts(turn: Turn) -> Iterator[ToldEvent]:
+    """The thought that came in pieces; one whose text is kept from us is said to be one."""
+    body = "".join(turn.thoughts) or (_REDACTED if turn.hidden else "")
+    turn.thoughts.clear()
+    turn.hidden = False
+    if body:
+        yield ToldEvent(Event(EventKind.THINKING, render_value(body)))
+
+
+def _flush_text(turn: Turn) -> Iterator[ToldEvent]:
     # An edit that was applied leaves its empty fences behind.
     text = "".join(turn.texts).replace(_FENCES, "\n")
     turn.texts.clear()
@@ -130,24 +151,35 @@ def _call_events(item: Item, turn: Turn) -> Iterator[ToldEvent]:
     placed = turn.calls.popleft() if turn.in_order and not starter else None
     known = turn.by_id.get(call_id or "", placed)
     tool = text_or_none(item.get("toolId")) or _text(known, "name") or "tool"
-    thread = _agent(item) if starter else MAIN_THREAD
+    data = item.get("toolSpecificData")
+    if is_object(data) and data.get("kind") == "subagent" and call_id:
+        turn.agents[call_id] = text_or_none(data.get("agentName")) or "subagent"
+    thread = MAIN_THREAD
+    if starter:
+        thread = f"{turn.agents.get(starter, 'subagent')} {starter}"
     given = read_arguments(known.get("arguments")) if known else _shown_input(item)
     yield ToldEvent(call_event(tool, call_id, given, None), thread, starter)
     output = _output(turn.results.get(_text(known, "id") or call_id or ""), item)
-    failure = "canceled" if item.get("isConfirmed") is False else None
-    result = result_event(tool, call_id, output, failure, None)
+    result = result_event(tool, call_id, output, _refusal(item.get("isConfirmed")), None)
     if result is not None:
         yield ToldEvent(result, thread, starter)
 
 
 def _starter(item: Item) -> str | None:
     """The call that runs the subagent which this call belongs to."""
-    starter = text_or_none(item.get("subAgentInvocationId"))
-    return None if starter == item.get("toolCallId") else starter
+    data = item.get("toolSpecificData")
+    runs_one = item.get("toolId") == "runSubagent" or (
+        is_object(data) and data.get("kind") == "subagent"
+    )
+    return None if runs_one else text_or_none(item.get("subAgentInvocationId"))
 
 
-def _agent(item: Item) -> str:
-    return text_or_none(item.get("subAgentName")) or f"subagent {_starter(item)}"
+def _refusal(confirmed: object) -> str | None:
+    """Why a call was not run, if a person said so."""
+    if confirmed is False:
+        return "denied"
+    kind = confirmed.get("type") if is_object(confirmed) else None
+    return {0: "denied", 5: "skipped"}.get(kind) if isinstance(kind, int) else None
 
 
 def _shown_input(item: Item) -> object:
@@ -162,6 +194,9 @@ def _shown_input(item: Item) -> object:
             return data["rawInput"]
         if isinstance(prompt := data.get("prompt"), str):
             return {"prompt": prompt}
+    details = item.get("resultDetails")
+    if is_object(details) and details.get("input") is not None:
+        return read_arguments(details["input"])
     return _message(item.get("invocationMessage"))
 
 
@@ -174,8 +209,11 @@ def _output(result: object, item: Item) -> str | None:
         texts.append(value if isinstance(value, str) else _tree_text(value))
     if texts:
         return "\n".join(texts)
-    details = item.get("resultDetails")
+    details, data = item.get("resultDetails"), item.get("toolSpecificData")
     output = details.get("output") if is_object(details) else None
+    if output is None and is_object(data):
+        terminal = data.get("terminalCommandOutput")
+        output = terminal.get("text") if is_object(terminal) else data.get("result")
     if isinstance(output, str):
         return output
     if is_array(output):

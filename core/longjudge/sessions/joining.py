@@ -1,0 +1,74 @@
+"""Records that a raw newline inside a string has spread over several lines, put together again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from longjudge.sessions.lines import read_range
+from longjudge.sessions.model import Severity
+from longjudge.sessions.records import NOT_JSON, parse_line
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+    from longjudge.sessions.notes import Notes
+
+JOINED = "records with a line end inside a string, put together from their lines"
+
+_MAX_TORN = 1000
+_MAX_LINES = 200
+_MAX_BYTES = 4 << 20
+_CLOSED = re.compile(rb'[^"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"]*+)*+', re.DOTALL)
+
+
+def note_torn(notes: Notes, line: bytes, number: int, fault: str) -> None:
+    """Remember a line whose record the lines behind it may complete."""
+    if fault == NOT_JSON and len(notes.torn) < _MAX_TORN and _is_torn(line):
+        notes.torn.append(number)
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a damaged line begins a record, and ends inside one of its strings."""
+    data = line.lstrip(b"\xef\xbb\xbf\x00 \t\r")
+    match = _CLOSED.match(data)
+    return data.startswith(b"{") and match is not None and match.end() < len(data)
+
+
+def join_torn(descriptor: int, ends: array[int], torn: Sequence[int]) -> list[int]:
+    """Let each torn line end where its record does; returns the lines for which that was found.
+
+    The lines that one takes in become empty, so that every line keeps its number.
+    """
+    joined: list[int] = []
+    for line in torn:
+        last = _last_line(descriptor, ends, line)
+        if last is not None:
+            for number in range(line, last):
+                ends[number] = ends[last]
+            joined.append(line)
+    return joined
+
+
+def note_joined(notes: Notes, joined: Sequence[int]) -> None:
+    """Say that lines were put together."""
+    if joined:
+        notes.add(JOINED, joined[0] + 1, Severity.INFO, len(joined))
+
+
+def _last_line(descriptor: int, ends: array[int], line: int) -> int | None:
+    """The line that completes the record, None where none does."""
+    start = ends[line - 1] if line else 0
+    for last in range(line + 1, min(len(ends), line + _MAX_LINES)):
+        if ends[last] - start > _MAX_BYTES or ends[last] == ends[line]:
+            break
+        following = read_range(descriptor, ends[last - 1], ends[last])
+        # Quotes inside of a string have a backslash before them: this is a record of its own.
+        if following.startswith((b'{"', b'{ "')):
+            break
+        if following.rstrip().endswith(b"}"):
+            found = parse_line(read_range(descriptor, start, ends[last]))
+            if found.fault is None and len(found.objects) == 1:
+                return last
+    return None

@@ -1,0 +1,196 @@
+"""Sessions too long to read before anything is shown, and those that grow while they are open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+
+import pytest
+
+from longjudge.errors import SessionError
+from longjudge.sessions import first_look
+from longjudge_tui.bench import following, opening
+
+
+def record(number: int, words: str = "ls") -> str:
+    call = {
+        "kind": "tool_call",
+        "tool": "Bash",
+        "input": {"command": f"{words} {number} " + "x" * 200},
+    }
+    return json.dumps(call) + "\n"
+
+
+def records(first: int, end: int) -> str:
+    return "".join(map(record, range(first, end)))
+
+
+@pytest.fixture
+def held_reading(monkeypatch):
+    """Holds the reading of whole files until the test opens the gate; every file is a long one."""
+    gate = threading.Event()
+    read = opening.open_session
+
+    async def wait_then_read(path, report, session):
+        report(1_000, 8_000)
+        await asyncio.to_thread(gate.wait, 20)
+        return await read(path, report, session)
+
+    monkeypatch.setattr(first_look, "LONG_BYTES", 1)
+    monkeypatch.setattr(opening, "open_session", wait_then_read)
+    yield gate
+    gate.set()
+
+
+async def test_the_first_events_are_shown_while_the_rest_is_read(open_desk, tmp_path, held_reading):
+    path = tmp_path / "long.jsonl"
+    path.write_text(records(0, 900))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("Bash ls 0 x")
+        await desk.sees("reading long.jsonl · 12 %, first events only")
+        assert "FIRST EVENTS (0-299)" in desk.title("events-title")
+        assert desk.title("chunks-title") == "CHUNKS · cut once all is read"
+        assert desk.rows("chunks") == []
+        # Nothing that could be taken for the whole: no price, no count of chunks or events.
+        assert "$" not in desk.text
+        assert "to ask" not in desk.text
+        assert "900" not in desk.text
+        await desk.press("r")
+        await desk.sees("the session is still being read")
+        assert desk.bench.run is None
+        await desk.press("tab", "down", "down", "down")
+        await desk.until(lambda: "EVENT 3" in desk.title("detail-title"))
+        held_reading.set()
+        await desk.sees("900 events")
+        await desk.until(lambda: desk.rows("chunks"))
+        # What was looked at is looked at still.
+        await desk.until(lambda: desk.app.screen.events.cursor == 3)
+        assert desk.app.screen.chunks.cursor == 0
+        assert "EVENT 3" in desk.title("detail-title")
+        assert desk.bench.first is None
+
+
+async def test_a_session_that_is_still_read_can_be_left_for_another_one(
+    open_desk, tmp_path, held_reading
+):
+    long, short = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    long.write_text(records(0, 900))
+    short.write_text(records(5_000, 5_010))
+    async with open_desk(long, short, size=(160, 40)) as desk:
+        await desk.until(lambda: len(desk.rows("sessions")) == 2)
+        await desk.press("enter")
+        await desk.sees("FIRST EVENTS (0-299)")
+        await desk.press("n")
+        held_reading.set()
+        await desk.sees("b.jsonl")
+        await desk.sees("10 events")
+        assert desk.bench.first is None
+        assert "5000" in desk.text
+
+
+async def test_a_long_session_that_cannot_be_read_to_its_end_keeps_its_first_events(
+    open_desk, tmp_path, held_reading, monkeypatch
+):
+    path = tmp_path / "torn.jsonl"
+    path.write_text(records(0, 900))
+
+    async def fail(path, report, session):
+        raise SessionError("torn.jsonl: cannot be read: Input/output error")
+
+    monkeypatch.setattr(opening, "open_session", fail)
+    other = tmp_path / "other.jsonl"
+    other.write_text(records(0, 5))
+    async with open_desk(path, other, size=(160, 40)) as desk:
+        await desk.until(lambda: len(desk.rows("sessions")) == 2)
+        await desk.press("home", "enter")
+        await desk.sees("cannot be read: Input/output error")
+        assert "FIRST EVENTS (0-299)" in desk.title("events-title")
+        assert desk.rows("chunks") == []
+
+
+@pytest.fixture
+def looked_at_always(monkeypatch):
+    monkeypatch.setattr(following, "LOOK_SECONDS", 0.0)
+
+
+async def test_what_a_file_grows_by_is_offered_and_read_on(open_desk, tmp_path, looked_at_always):
+    path = tmp_path / "live.jsonl"
+    path.write_text(records(0, 40))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("40 events")
+        await desk.press("r")
+        await desk.until(lambda: desk.bench.run and desk.bench.run.result)
+        judged = len(desk.bench.outlook.plan)
+        session = desk.bench.session
+        await desk.press("tab", "down", "down")
+        await desk.until(lambda: "EVENT 2" in desk.title("detail-title"))
+        with path.open("a") as file:
+            file.write(records(40, 60))
+        await desk.sees("20 new lines, ")
+        await desk.sees("R reads on")
+        assert "40 events" in desk.text
+        await desk.press("R")
+        await desk.sees("60 events")
+        # Only what is new was read, and all chunks but the last are as they were.
+        assert desk.bench.session is session
+        await desk.until(lambda: desk.bench.preview and desk.bench.preview.done)
+        totals = desk.bench.outlook.totals
+        assert totals.kept >= judged - 1
+        assert totals.chunks > judged
+        assert desk.app.screen.events.cursor == 2
+        assert "EVENT 2" in desk.title("detail-title")
+        assert "R reads on" not in desk.text
+
+
+async def test_a_file_that_grows_is_read_on_by_itself_when_told_to(
+    open_desk, tmp_path, looked_at_always
+):
+    path = tmp_path / "live.jsonl"
+    path.write_text(records(0, 10))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("10 events")
+        await desk.press("L")
+        await desk.sees("reads on by itself")
+        with path.open("a") as file:
+            file.write(records(10, 15))
+        await desk.sees("15 events")
+        await desk.press("L")
+        await desk.sees("reads on when asked to")
+
+
+async def test_a_file_written_anew_is_said_and_read_again(open_desk, tmp_path, looked_at_always):
+    path = tmp_path / "live.jsonl"
+    path.write_text(records(0, 40))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("40 events")
+        path.write_text(records(0, 7))
+        await desk.sees("the file was written anew: R reads it again")
+        await desk.press("R")
+        await desk.sees("7 events")
+        await desk.until(lambda: "written anew" not in desk.text)
+        os.remove(path)
+        await desk.sees("the file is gone")
+        assert "7 events" in desk.text
+
+
+async def test_a_line_that_is_still_written_waits_for_its_end(
+    open_desk, tmp_path, looked_at_always
+):
+    path, last = tmp_path / "live.jsonl", record(40)
+    path.write_text(records(0, 40))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("40 events")
+        with path.open("a") as file:
+            file.write(last[:50])
+        await desk.sees("50 B more in the file")
+        await desk.press("R")
+        await desk.until(lambda: desk.bench.loading is None)
+        assert "40 events" in desk.text
+        with path.open("a") as file:
+            file.write(last[50:])
+        await desk.sees("1 new line")
+        await desk.press("R")
+        await desk.sees("41 events")
+        assert desk.bench.session.skipped_lines == 0

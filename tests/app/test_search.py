@@ -1,0 +1,179 @@
+"""Searching all events in the workbench: what is typed, what is seen, and the way back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from textual import events
+
+from longjudge.sessions import search as engine
+
+
+def write(path, texts):
+    """A session of commands, one of them failed, each an event of its own chunk."""
+    rows = [
+        {"kind": "tool_call", "tool": "Bash", "input": {"command": f"{text} " + "x" * 700}}
+        for text in texts
+    ]
+    rows.append({"kind": "tool_result", "tool": "Read", "output": "gone", "is_error": True})
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def session(tmp_path):
+    return write(
+        tmp_path / "a.jsonl", [f"git push {n}" if n in (3, 7, 8) else f"ls {n}" for n in range(10)]
+    )
+
+
+def burst(desk, *keys):
+    """Hand keys over at once, as a slow line delivers them."""
+    for key in keys:
+        event = events.Key({"\x7f": "backspace", "\r": "enter"}.get(key, key), key)
+        event.set_sender(desk.app)
+        desk.app.post_message(event)
+
+
+def marked(desk):
+    """What stands out in the text as found."""
+    detail = desk.app.screen.query_one("#detail")
+    look = detail.get_component_rich_style("look--hit")
+    return "".join(
+        segment.text
+        for y in range(min(detail.row_count, detail.size.height))
+        for segment in detail.render_line(y)
+        if segment.style and segment.style.bgcolor == look.bgcolor
+    )
+
+
+def title(desk):
+    return desk.title("detail-title").split(" · ")[0]
+
+
+async def test_hits_are_counted_gone_through_and_shown_and_escape_leads_back(open_desk, session):
+    async with open_desk(session) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("down", "tab")
+        before = (title(desk), desk.rows("chunks"), desk.rows("events"))
+        await desk.press("slash", *"push")
+        await desk.sees("3 hits")
+        assert title(desk) == before[0]
+        await desk.press("enter")
+        await desk.sees("hit 1 of 3")
+        assert title(desk) == "EVENT 3"
+        assert marked(desk) == "push"
+        row = next(row for row in desk.rows("events") if row.startswith("▶"))
+        assert row.startswith("▶  3»▸ Bash git push 3")
+        await desk.press("n", "n")
+        await desk.sees("hit 3 of 3")
+        await desk.press("n")
+        await desk.sees("hit 1 of 3 · again from the start")
+        await desk.press("N")
+        await desk.sees("hit 3 of 3 · again from the end")
+        assert title(desk) == "EVENT 8"
+        await desk.press("escape")
+        await desk.until(lambda: "/ search" not in desk.text)
+        assert (title(desk), desk.rows("chunks"), desk.rows("events")) == before
+        assert marked(desk) == ""
+        assert desk.app.screen.focused.id == "events"
+
+
+async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, session):
+    async with open_desk(session) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("slash")
+        burst(desk, *"slkmbevFpush", "\x7f", *"h/n")
+        field = desk.app.screen.query_one("#search")
+        await desk.until(lambda: field.value == "slkmbevFpush/n", field.value)
+        await desk.sees("no hit")
+        field.value = "push 7"
+        await desk.sees("1 hit")
+        field.value = "re:push [78]"
+        await desk.sees("2 hits")
+        field.value = "is:error"
+        await desk.sees("1 hit")
+        field.value = "re:("
+        await desk.sees("no pattern yet: missing ), unterminated subpattern at character 1")
+        field.value = "tool:Bosh"
+        await desk.sees("no tool Bosh here")
+        field.value = "tool:Bash ls"
+        await desk.sees("7 hits")
+        assert "Bosh" not in desk.text
+
+
+async def test_keys_in_one_burst_search_and_go_on(open_desk, session):
+    async with open_desk(session) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("slash")
+        burst(desk, *"push", "\r", "n")
+        await desk.sees("hit 2 of 3")
+        assert title(desk) == "EVENT 7"
+
+
+async def test_a_pattern_stands_out_in_the_text_and_nothing_typed_stays_there(open_desk, session):
+    async with open_desk(session) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("slash")
+        burst(desk, *"re:p.sh 8", "\r")
+        await desk.sees("hit 1 of 1")
+        await desk.until(lambda: marked(desk) == "push 8", "the pattern's match")
+        await desk.press("slash", "backspace", "enter")
+        await desk.until(lambda: "/ search" not in desk.text)
+        assert title(desk) == "EVENT 8"
+        assert marked(desk) == ""
+        await desk.press("escape")
+        await desk.sees("SESSIONS 1")
+
+
+async def test_the_piece_of_a_long_event_that_holds_the_hit_is_shown(open_desk, tmp_path):
+    path = write(tmp_path / "a.jsonl", ["ls", "y " * 1_500 + "needle", "ls"])
+    async with open_desk(path) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("slash")
+        burst(desk, *"needle", "\r")
+        await desk.until(lambda: title(desk).startswith("EVENT 1"), "the event")
+        assert "piece 4 of" in desk.title("detail-title")
+        assert marked(desk) == "needle"
+
+
+async def test_a_search_goes_on_in_the_session_that_is_opened_next(open_desk, tmp_path):
+    path = write(tmp_path / "a.jsonl", ["push", "ls"])
+    async with open_desk(path) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("slash", *"push", "enter")
+        await desk.sees("hit 1 of 1")
+        write(path, ["push", "push again"])
+        await desk.press("ctrl+r")
+        await desk.sees("2 hits")
+        await desk.press("escape")
+        await desk.until(lambda: "/ search" not in desk.text)
+
+
+async def test_a_long_search_never_holds_the_screen_up_and_ends_with_the_app(
+    open_desk, session, monkeypatch
+):
+    began, take = [], engine.Search.steps
+
+    def endless(search):
+        began.append(search)
+        yield from take(search)
+        while True:
+            search._stopped() or search._waiting.wait(0.01)
+            yield
+
+    import threading
+
+    monkeypatch.setattr(engine.Search, "steps", endless)
+    monkeypatch.setattr(engine.Search, "_waiting", threading.Event(), raising=False)
+    async with open_desk(session) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("slash", *"push")
+        await desk.sees("3 hits · 100% searched")
+        await desk.press("enter", "n", "n")
+        await desk.sees("hit 3 of 3 · 100% searched")
+        await desk.press("slash", *"ls")
+        await desk.sees("7 hits")
+        assert all(search._stopped() for search in began[:-1])
+    assert began[-1]._stopped()

@@ -1,0 +1,111 @@
+"""Which files there are, and which of them is open or on its way in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.errors import SeveralSessionsError
+from longjudge_tui.bench.following import Change, Following
+from longjudge_tui.bench.trials import Trials
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.errors import LongjudgeError
+    from longjudge.sessions import SessionFile
+    from longjudge_tui.bench.opening import Loading, Opening
+
+
+class Filing(Trials):
+    """The part of the bench that opens files, and follows the one that is open."""
+
+    _opening: Opening
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.following = Following()
+        self._placed: tuple[tuple[SessionFile | None, int], int | None] | None = None
+
+    def reload(self) -> None:
+        """Read the session again."""
+        raise NotImplementedError
+
+    @property
+    def files(self) -> list[SessionFile]:
+        """The files that one key steps through."""
+        return self._opening.files
+
+    @property
+    def file(self) -> SessionFile | None:
+        """The file of the session."""
+        return self._opening.file
+
+    @property
+    def place(self) -> int | None:
+        """Which of the files is open, from 0; None where none of them is.
+
+        Looked up once, and not on every frame: there may be very many files.
+        """
+        files, about = self.files, (self.file, len(self.files))
+        if self._placed is None or self._placed[0] != about:
+            here = (place for place, each in enumerate(files) if each == self.file)
+            self._placed = about, next(here, None)
+        return self._placed[1]
+
+    def step_through(self, files: Sequence[SessionFile]) -> None:
+        """Have one key step through other files, in their order."""
+        self.files[:] = files
+        self._placed = None
+
+    @property
+    def loading(self) -> Loading | None:
+        """The session on its way in."""
+        return self._opening.loading
+
+    @property
+    def fatal(self) -> LongjudgeError | None:
+        """Why the app has to close."""
+        return self._opening.fatal
+
+    @property
+    def several(self) -> bool:
+        """Whether the file that was to be opened holds several sessions, to choose from."""
+        return isinstance(self.fatal, SeveralSessionsError)
+
+    def close_no_more(self) -> None:
+        """Nothing is fatal where there are other sessions to open."""
+        self._opening.fatal = None
+
+    def open_first(self) -> None:
+        """Load the longest session."""
+        self._opening.load(self.files[0], 1)
+
+    def show(self, file: SessionFile) -> bool:
+        """Work on a file from now on; false, and said, where a judgment is in flight.
+
+        A file that is open already stays as it is.
+        """
+        return self._opening.show(file)
+
+    def step(self, direction: int) -> None:
+        """Load the next (1) or previous (-1) session; says so where that cannot be."""
+        self._opening.step(direction)
+
+    def read_on(self) -> None:
+        """Read what the session's file has grown by, or all of it where it was written anew."""
+        change = self.following.change
+        if change in (None, Change.GONE):
+            gone = "the file is gone" if change else "the file is as it was when it was read"
+            self.notices.append(gone)
+        elif change is Change.GROWN and self.session is not None:
+            self._opening.read_on(self.session)
+        else:
+            self.reload()
+
+    def follow_file(self) -> None:
+        """Look now and then at what has become of the file; called on every tick."""
+        following = self.following
+        following.follow()
+        idle = self.loading is None and not self.running
+        if following.by_itself and following.change is Change.GROWN and idle:
+            self.read_on()
