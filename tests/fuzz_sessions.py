@@ -27,6 +27,7 @@ from corpus import CORPUS, corpus_files
 from longjudge.errors import SessionError
 from longjudge.sessions import load_sessions
 from longjudge.sessions.model import text_digest
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -216,7 +217,7 @@ def _loading_fault(path: Path) -> str | None:
         words = str(refusal)
         if "too large for the memory" in words:
             return "out of memory"
-        return None if words.isprintable() else f"a refusal of several lines: {words!r}"
+        return None if words == clean_line(words, 2000) else f"a refusal that acts: {words!r}"
     read = 0
     try:
         for session in sessions:
@@ -233,8 +234,8 @@ def _loading_fault(path: Path) -> str | None:
                 session.raw(number)
                 if text_digest(words) != session.index.digest(number):
                     return "a text reads back otherwise"
-            if not all(note.reason.isprintable() for note in session.diagnostics):
-                return "a diagnostic of several lines"
+            if any(note.reason != clean_line(note.reason, 2000) for note in session.diagnostics):
+                return "a diagnostic that acts"
     finally:
         for session in sessions:
             session.close()

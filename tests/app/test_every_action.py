@@ -225,6 +225,8 @@ WAYS: dict[str, Way] = {
     "next_session": Way("second", palette("next_session"), says("c.jsonl", "session 3/3")),
     "previous_session": Way("second", palette("previous_session"), says("a.jsonl", "session 1/3")),
     "reload": Way("grown", palette("reload"), says("13 events")),
+    "read_on": Way("grown", palette("read_on"), says("13 events")),
+    "read_on_itself": Way("workbench", palette("read_on_itself"), says("reads on by itself")),
     "back": Way("workbench", palette("back"), says("SESSIONS 1")),
     "next_panel": Way("workbench", at_row("events", 0), here("events")),
     "previous_panel": Way("workbench", at_row("chunks", 0), here("chunks"), before=("tab",)),
@@ -382,7 +384,16 @@ SAME_CLICKS = {
     *("up", "first", "last"),
     *("next_finding", "previous_finding", "copy_json", "next_session", "previous_session"),
     *("search", "previous_hit"),
-    *("reload", "hide_others", "look_again", "failure_lab", "show_holds", "sweep_holds"),
+    *(
+        "reload",
+        "read_on",
+        "read_on_itself",
+        "hide_others",
+        "look_again",
+        "failure_lab",
+        "show_holds",
+        "sweep_holds",
+    ),
 }
 
 

@@ -24,21 +24,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from made_sessions import make_session
 
 from longjudge.sessions import first_events, load_session
+from longjudge.sessions.first_look import LONG_BYTES
 from longjudge.sessions.lines import index_lines
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable
 
 SHAPES = ("claude-code", "codex", "events", "tiny")
 SWITCH_SECONDS = 0.0005
 TICK_SECONDS = 0.01
+IDLE_TICKS = 100
 
 
 def say(line: str) -> None:
@@ -59,22 +61,19 @@ def seconds(step: Callable[[], object], repeats: int) -> float:
 
 def decode_lines(path: Path) -> None:
     """The baseline: decode each line and drop it."""
-    try:
-        from orjson import loads  # pyright: ignore[reportMissingImports,reportUnknownVariableType]
-    except ImportError:
-        from json import loads
+    loads = decoder()[1]
     with path.open("rb") as file:
         for line in file:
             loads(line)
 
 
-def baseline_name() -> str:
-    """What `decode_lines` decodes with."""
+def decoder() -> tuple[str, Callable[[bytes], object]]:
+    """The fastest decoder of JSON that is installed, by name."""
     try:
-        import orjson as _  # pyright: ignore[reportMissingImports]
+        import orjson
     except ImportError:
-        return "json.loads"
-    return "orjson.loads"
+        return "json.loads", json.loads
+    return "orjson.loads", orjson.loads
 
 
 def newline_index(path: Path) -> array[int]:
@@ -118,17 +117,25 @@ def memory_child(path: Path) -> None:
 
 
 async def lag_child(path: Path) -> None:
-    """In a process of its own: how late a ticker comes while a thread reads, in milliseconds."""
+    """In a process of its own: how late a ticker comes while a thread reads, in milliseconds.
+
+    Before that, how late it comes by itself: other processes may have the processors too.
+    """
     sys.setswitchinterval(SWITCH_SECONDS)
-    late: list[float] = []
+    idle, late = [await lateness() for _ in range(IDLE_TICKS)], list[float]()
     loading = asyncio.create_task(asyncio.to_thread(load_and_close, path))
     while not loading.done():
-        begin = time.perf_counter()
-        await asyncio.sleep(TICK_SECONDS)
-        late.append((time.perf_counter() - begin - TICK_SECONDS) * 1000)
+        late.append(await lateness())
     await loading
     late.sort()
-    say(json.dumps([late[len(late) // 2], late[int(len(late) * 0.95)], late[-1]]))
+    say(json.dumps([late[len(late) // 2], late[int(len(late) * 0.95)], late[-1], max(idle)]))
+
+
+async def lateness() -> float:
+    """How late one tick comes."""
+    begin = time.perf_counter()
+    await asyncio.sleep(TICK_SECONDS)
+    return (time.perf_counter() - begin - TICK_SECONDS) * 1000
 
 
 def child(mode: str, path: Path) -> list[float]:
@@ -172,6 +179,11 @@ def search_seconds(path: Path) -> float | None:
     return taken
 
 
+def note(name: str, figure: float, unit: str, more: str = "") -> None:
+    """A row without a ratio."""
+    say(f"  {name:<28}{figure:>10,.1f} {unit}  {more}".rstrip())
+
+
 def measure(path: Path, size: int, shape: str, repeats: int) -> None:
     """All rows about one file."""
     make_session(path, size, shape)
@@ -186,8 +198,8 @@ def measure(path: Path, size: int, shape: str, repeats: int) -> None:
         speed = f"{real / taken / 1e6:>8,.0f} MB/s"
         say(f"  {name:<28}{taken * 1000:>10,.1f} ms{speed}{decoded / taken:>8.2f}x{more}")
 
-    say(f"{shape}, {real / 1e6:,.0f} MB, {lines:,} lines; x: times as fast as {baseline_name()}")
-    row(baseline_name(), decoded)
+    say(f"{shape}, {real / 1e6:,.0f} MB, {lines:,} lines; x: times as fast as {decoder()[0]}")
+    row(decoder()[0], decoded)
     for name, command in (
         ("wc -l", ("wc", "-l", str(path))),
         ("rg -c", ("rg", "-c", "", str(path))),
@@ -197,22 +209,18 @@ def measure(path: Path, size: int, shape: str, repeats: int) -> None:
     row("newline index", seconds(lambda: newline_index(path), repeats))
     loaded = seconds(lambda: load_and_close(path), 1 if real > 5e8 else repeats)
     events, held, most = child("memory", path)
-    each = f"  {events:,.0f} events, {loaded / events * 1e6:.1f} us each"
-    row("event index", loaded, each)
-    say(
-        f"  {'memory per event':<28}{held / events:>10,.0f} B   most of the process {most / 1e6:,.0f} MB"
-    )
+    row("event index", loaded, f"  {events:,.0f} events, {loaded / events * 1e6:.1f} us each")
+    note("memory per event", held / events, "B ", f"the process {most / 1e6:,.0f} MB at most")
     first = seconds(lambda: first_events(path), repeats)
-    if first_events(path) is not None:
-        say(f"  {'first events':<28}{first * 1000:>10,.1f} ms")
-    middle, high, worst = child("lag", path)
-    say(
-        f"  {'lag of a loop meanwhile':<28}{worst:>10,.1f} ms at most, {middle:.1f} / {high:.1f} p50 / p95"
-    )
+    if real >= LONG_BYTES:
+        note("first events", first * 1000, "ms")
+    middle, high, worst, idle = child("lag", path)
+    most = f"at most; p50 {middle:.1f}, p95 {high:.1f}; without reading at most {idle:.1f}"
+    note("lag of a loop meanwhile", worst, "ms", most)
     if (searched := search_seconds(path)) is not None:
         row("search, nothing found", searched)
     on, again = grown_seconds(path)
-    say(f"  {'100 more lines':<28}{on * 1000:>10,.1f} ms, all again {again * 1000:,.1f} ms")
+    note("reading 100 more lines", on * 1000, "ms", f"all again {again * 1000:,.0f} ms")
     path.unlink()
 
 

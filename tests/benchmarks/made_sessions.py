@@ -12,17 +12,16 @@ import random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 SEED = 20260101
 _POOL = 400
 _WORDS = (
-    "the test of read write file error line path module value return class import token build"
-    " merge branch commit retry request limit cache index parse event session größe naïve 変更"
-).split()
-
-Maker = "Callable[[random.Random], Iterator[str]]"
+    *("the", "test", "of", "read", "write", "file", "error", "line", "path", "module", "value"),
+    *("return", "class", "import", "token", "build", "merge", "branch", "commit", "retry"),
+    *("request", "limit", "cache", "index", "parse", "event", "session", "größe", "naïve", "変更"),
+)
 
 
 def make_session(path: Path, size: int, shape: str, seed: int = SEED) -> None:
@@ -55,6 +54,11 @@ def _texts(rng: random.Random) -> list[str]:
     return texts
 
 
+def _short(text: str, chars: int) -> str:
+    """The beginning of a text, cut between words: in the middle of an escape it is no JSON."""
+    return text[:chars].rpartition(" ")[0]
+
+
 def _time(number: int) -> str:
     minutes, seconds = divmod(number, 60)
     hours, minutes = divmod(minutes, 60)
@@ -84,7 +88,7 @@ def _claude_code(rng: random.Random) -> Iterator[str]:
         )
 
     while True:
-        yield record("user", f'{{"role":"user","content":"{rng.choice(texts)[:200]}."}}')
+        yield record("user", f'{{"role":"user","content":"{_short(rng.choice(texts), 200)}."}}')
         for _ in range(rng.randrange(4, 30)):
             if rng.random() < 0.3:
                 yield record("assistant", says(f'{{"type":"text","text":"{rng.choice(_WORDS)}"}}'))
@@ -115,7 +119,7 @@ def _codex(rng: random.Random) -> Iterator[str]:
         '"cli_version":"0.50.0","instructions":null',
     )
     while True:
-        text = rng.choice(texts)[:200] + f". {number}"
+        text = _short(rng.choice(texts), 200) + f". {number}"
         said = f'"content":[{{"type":"input_text","text":"{text}"}}]'
         yield record("response_item", f'"type":"message","role":"user",{said}')
         yield record("event_msg", f'"type":"user_message","message":"{text}","kind":"plain"')
@@ -153,7 +157,7 @@ def _events(rng: random.Random) -> Iterator[str]:
 
 
 def _tiny(rng: random.Random) -> Iterator[str]:
-    texts, number = [text[:100].rstrip("\\") for text in _texts(rng)], 0
+    texts, number = [_short(text, 100) for text in _texts(rng)], 0
     while True:
         number += 1
         time = _time(number)

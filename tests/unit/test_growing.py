@@ -135,7 +135,12 @@ def another_thread(path):
             file.write(json.dumps({"kind": "tool_call", "tool": "t", "agent": agent}) + "\n")
 
 
-@pytest.mark.parametrize("change", [replaced, shortened, rewritten, another_thread])
+def a_torn_record(path):
+    with path.open("a") as file:
+        file.write('{"kind": "user", "text": "one\ntwo"}\n')
+
+
+@pytest.mark.parametrize("change", [replaced, shortened, rewritten, another_thread, a_torn_record])
 def test_what_does_not_stand_behind_what_was_read_is_read_anew(tmp_path, change):
     path, rng = tmp_path / "live.jsonl", random.Random(7)
     path.write_text("".join(generic(n, rng) for n in range(5)))

@@ -24,15 +24,31 @@ from longjudge.sample.project import FILES_AT_MOST, LINES_AT_MOST, Project
 from longjudge.sessions import EventKind, Session, load_session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GOLDEN = ("1", "2e10354b342f2e72")
 
 
+_opened: list[Session] = []
+
+
+@pytest.fixture(autouse=True)
+def _closes_what_it_opens() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
+def opened(path: Path) -> Session:
+    _opened.append(load_session(path))
+    return _opened[-1]
+
+
 def made(path: Path, events: int, seed: int) -> tuple[Sample, Session]:
     with path.open("wb") as stream:
         sample = make_sample(stream, events, seed)
-    return sample, load_session(path)
+    return sample, opened(path)
 
 
 def text_of(events: int, seed: int) -> bytes:
@@ -156,7 +172,7 @@ def test_the_command_prints_the_listing_and_what_to_do_next(tmp_path: Path) -> N
     for kind in Kind:
         assert kind.value in done.out
     assert f"longjudge judge '{path}' --model offline" in done.err
-    assert len(load_session(path).index) == 400
+    assert len(opened(path).index) == 400
 
 
 def test_the_listing_goes_to_a_file_where_one_is_named(tmp_path: Path) -> None:
@@ -186,7 +202,7 @@ def test_a_file_is_replaced_only_when_that_was_said(tmp_path: Path) -> None:
     )
     assert path.read_text() == "mine"
     assert longjudge("sample", "--events", 60, "--out", path, "--force").code == 0
-    assert len(load_session(path).index) == 60
+    assert len(opened(path).index) == 60
     assert [each.name for each in tmp_path.iterdir()] == ["s.jsonl"]
 
 

@@ -485,7 +485,6 @@ def test_one_event_of_the_generic_list_makes_it_one(tmp_path: Path, item: Messag
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ({"info": {"mini_version": "1"}, "messages": CHAT}, "mini-swe-agent"),
         ({"log": {"version": "1.2", "entries": []}}, "HAR"),
         ([user("x"), says([{"toolUse": {"name": "f", "input": {}}}])], "not read yet"),
         ({"instruction": "a", "input": "b", "output": "c"}, "no session"),
@@ -498,6 +497,16 @@ def test_other_formats_are_not_taken_for_messages(
     for indent in (None, 1):
         with pytest.raises(NotASessionError, match=words):
             load_all(tmp_path, json.dumps(document, indent=indent).encode())
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_messages_in_the_envelope_of_an_agent_are_read_as_that_agents(
+    tmp_path: Path, indent: int | None
+) -> None:
+    document = {"info": {"mini_version": "1"}, "messages": CHAT}
+    (session,) = load_all(tmp_path, json.dumps(document, indent=indent).encode())
+    assert session.format == "mini-swe-agent"
+    session.close()
 
 
 def test_a_damaged_system_prompt_does_not_cost_the_session(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TRAILING", "WRAPPERS", "Document", "read_document"]
 
-WRAPPERS = ("events", "messages", "steps", "trajectory", "data", "items", "chatMessages")
+WRAPPERS = ("events", "messages", "steps", "trajectory", "data", "items")
 """The names under which lists of events, records and messages stand in a document."""
 
 _BOM = b"\xef\xbb\xbf"

@@ -70,6 +70,7 @@ class FileRecords:
 
     def at(self, number: int) -> list[Given]:
         """The records with a number, read again."""
+        self._tell(self._ends[number])
         if self._starts is not None:
             start = self._starts[number]
         else:

@@ -84,7 +84,7 @@ class Growth:
         if not self._usable or rows is None:
             return None
         # Whoever stops in the middle has read records that stand nowhere.
-        self._usable = False
+        self._usable, torn = False, len(self._notes.torn)
         try:
             descriptor, size = open_regular(self._path)
             try:
@@ -101,7 +101,10 @@ class Growth:
         except OSError as error:
             name = clean_line(str(self._path))
             raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
-        if self._gathering.session().only_main() is not rows or self._has_companions():
+        # A record that is spread over lines is put together only where all of them are read.
+        if len(self._notes.torn) > torn or self._has_companions():
+            return None
+        if self._gathering.session().only_main() is not rows:
             return None
         return Grown(events, ends, ends[-1] if ends else self.size)
 

@@ -20,6 +20,7 @@ JOINED = "records with a line end inside a string, put together from their lines
 _MAX_TORN = 1000
 _MAX_LINES = 200
 _MAX_BYTES = 4 << 20
+_MAX_TRIED_BYTES = 8 << 20
 _CLOSED = re.compile(rb'[^"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"]*+)*+', re.DOTALL)
 
 
@@ -41,14 +42,8 @@ def join_torn(descriptor: int, ends: array[int], torn: Sequence[int]) -> list[in
 
     The lines that one takes in become empty, so that every line keeps its number.
     """
-    joined: list[int] = []
-    for line in torn:
-        last = _last_line(descriptor, ends, line)
-        if last is not None:
-            for number in range(line, last):
-                ends[number] = ends[last]
-            joined.append(line)
-    return joined
+    joining = _Joining(descriptor, ends)
+    return [line for line in torn if joining.join(line)]
 
 
 def note_joined(notes: Notes, joined: Sequence[int]) -> None:
@@ -57,18 +52,34 @@ def note_joined(notes: Notes, joined: Sequence[int]) -> None:
         notes.add(JOINED, joined[0] + 1, Severity.INFO, len(joined))
 
 
-def _last_line(descriptor: int, ends: array[int], line: int) -> int | None:
-    """The line that completes the record, None where none does."""
-    start = ends[line - 1] if line else 0
-    for last in range(line + 1, min(len(ends), line + _MAX_LINES)):
-        if ends[last] - start > _MAX_BYTES or ends[last] == ends[line]:
-            break
-        following = read_range(descriptor, ends[last - 1], ends[last])
-        # Quotes inside of a string have a backslash before them: this is a record of its own.
-        if following.startswith((b'{"', b'{ "')):
-            break
-        if following.rstrip().endswith(b"}"):
-            found = parse_line(read_range(descriptor, start, ends[last]))
-            if found.fault is None and len(found.objects) == 1:
-                return last
-    return None
+class _Joining:
+    """Tries lines one after the other, and no more than so many bytes in a file."""
+
+    def __init__(self, descriptor: int, ends: array[int]) -> None:
+        self._descriptor = descriptor
+        self._ends = ends
+        self._left = _MAX_TRIED_BYTES
+
+    def join(self, line: int) -> bool:
+        """Whether the lines behind one complete its record; if so, they are put together."""
+        ends = self._ends
+        start = ends[line - 1] if line else 0
+        for last in range(line + 1, min(len(ends), line + _MAX_LINES)):
+            if ends[last] - start > _MAX_BYTES or ends[last] == ends[line] or self._left < 0:
+                break
+            following = read_range(self._descriptor, ends[last - 1], ends[last]).strip()
+            self._left -= len(following)
+            if not following.endswith(b"}"):
+                continue
+            if following.startswith(b"{") and self._is_whole(following):
+                break
+            if self._is_whole(read_range(self._descriptor, start, ends[last])):
+                for number in range(line, last):
+                    ends[number] = ends[last]
+                return True
+        return False
+
+    def _is_whole(self, data: bytes) -> bool:
+        self._left -= len(data)
+        found = parse_line(data)
+        return found.fault is None and len(found.objects) == 1

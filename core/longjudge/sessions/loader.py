@@ -15,8 +15,9 @@ from longjudge.errors import (
     LoadCancelledError,
     NotASessionError,
     SessionError,
-    SeveralSessionsError,
 )
+from longjudge.sessions.archives import SeveralFilesError, load_members
+from longjudge.sessions.choosing import choose_session
 from longjudge.sessions.companions import Companions
 from longjudge.sessions.documents import WRAPPERS, Document, read_document
 from longjudge.sessions.formats import RETOLD
@@ -84,14 +85,30 @@ def load_sessions(
         SessionError: the file cannot be read.
         LoadCancelledError: `on_progress` returned false.
     """
+
+    def load(member: str | None) -> list[Session]:
+        return _load(path, on_progress, read_before, member)
+
+    try:
+        return load(None)
+    except SeveralFilesError as error:
+        return load_members(clean_line(str(path)), error.members, load)
+
+
+def _load(
+    path: Path,
+    on_progress: ProgressListener | None,
+    read_before: set[int] | None,
+    member: str | None,
+) -> list[Session]:
     name = clean_line(str(path))
     descriptors: list[int] = []
     try:
-        return _FileLoad(path, name, descriptors, on_progress, read_before).load()
+        return _FileLoad(path, name, descriptors, on_progress, read_before, member).load()
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)
-        if isinstance(error, NotASessionError):
+        if isinstance(error, NotASessionError) and not isinstance(error, SeveralFilesError):
             raise type(error)(f"{name}: {error}") from None
         if isinstance(error, OSError):
             raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
@@ -114,29 +131,6 @@ def load_session(
     return choose_session(load_sessions(path, on_progress), session)
 
 
-def choose_session(sessions: list[Session], wanted: str | None) -> Session:
-    """The session with an id, or the only one; the others are closed.
-
-    Raises:
-        SessionError: there are several and none was named, or none has the id.
-    """
-    name = clean_line(sessions[0].name)
-    fitting = [each for each in sessions if wanted in (None, each.id)]
-    if len(fitting) == 1:
-        for each in sessions:
-            if each is not fitting[0]:
-                each.close()
-        return fitting[0]
-    for each in sessions:
-        each.close()
-    ids = ", ".join(each.id for each in sessions[:5]) + (", …" if len(sessions) > 5 else "")
-    if wanted is None:
-        raise SeveralSessionsError(
-            f"{name}: holds {len(sessions)} sessions; choose one with --session: {ids}"
-        )
-    raise SessionError(f"{name}: no session {clean_line(wanted, 80)} in it; it holds: {ids}")
-
-
 class _FileLoad:
     """The steps of reading one file; every file it opens is added to `descriptors`."""
 
@@ -147,6 +141,7 @@ class _FileLoad:
         descriptors: list[int],
         on_progress: ProgressListener | None,
         read_before: set[int] | None,
+        member: str | None,
     ) -> None:
         self._path = path
         self._read_before = read_before
@@ -157,7 +152,7 @@ class _FileLoad:
         # Most formats look at the same elements of a document.
         self._heads: dict[tuple[tuple[int, int], ...], list[dict[str, object]]] = {}
         self._size = 1
-        self._plain = open_plain(path, lambda: self._tell(0))
+        self._plain = open_plain(path, lambda: self._tell(0), member)
         self._descriptor, self._size = self._plain.descriptor, self._plain.size
         descriptors.append(self._descriptor)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from longjudge.sessions.encoded_heads import EncodedHeads
 from longjudge.sessions.joining import note_torn
 from longjudge.sessions.model import DIGEST_BYTES, Severity, tokens_of
 from longjudge.sessions.records import (
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.sessions.keeper import RecordKeeper
-    from longjudge.sessions.model import Event, EventKind
+    from longjudge.sessions.model import Event
     from longjudge.sessions.notes import Notes
 
 R = TypeVar("R")
 
-_MAX_HEADS = 1024
 SKIPPED = "records without text, tool, input or output"
 
 
@@ -61,7 +61,7 @@ class RecordReading(Generic[R]):
         self._notes = notes
         self._base = base
         self._unfinished = unfinished
-        self._heads: dict[tuple[EventKind, str | None, bool | None], tuple[bytes, int]] = {}
+        self._heads = EncodedHeads()
         self.skipped = 0
         self.kept = 0
 
@@ -92,8 +92,7 @@ class RecordReading(Generic[R]):
     def _take(self, record: R, events: list[Event], number: int, offset: int) -> None:
         keep, heads, stored = self._keeper.keep, self._heads, self._base + number
         for position, event in enumerate(events, offset):
-            key = (event.kind, event.tool, event.is_error)
-            head, chars = heads.get(key) or self._head(event)
+            head, chars = heads[event.kind, event.tool, event.is_error]
             body = event.body
             if body:
                 text = head + body.encode()
@@ -106,15 +105,6 @@ class RecordReading(Generic[R]):
             if rows is not None:
                 self.kept += 1
                 rows.add(event, stored, position, digest, chars, tokens_of(chars, len(text)))
-
-    def _head(self, event: Event) -> tuple[bytes, int]:
-        """The encoded header with its newline, and its characters; few headers make a session."""
-        if len(self._heads) >= _MAX_HEADS:
-            self._heads.clear()
-        header = event.header + "\n"
-        key = (event.kind, event.tool, event.is_error)
-        self._heads[key] = head = (header.encode(), len(header))
-        return head
 
     def _pass_over(self, record: R, number: int) -> None:
         if self._keeper.pass_over(record, number + 1):

@@ -52,7 +52,11 @@ def is_surely(
     document: Mapping[str, object] | None,
 ) -> bool:
     """Whether enough of the first records are of a format."""
-    return bool(head) and format_.recognise(head, document) >= _ENOUGH
+    try:
+        return bool(head) and format_.recognise(head, document) >= _ENOUGH
+    except RecursionError:
+        # Nested so deep where the format has a word that none of its records can be.
+        return False
 
 
 def recognise_other(

@@ -34,8 +34,16 @@ _MAX_RESTARTS = 16
 _RECORD_START = re.compile(r'\{"(?:parentUuid|timestamp|type|kind|uuid|sessionId|event|role)"')
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
+_MAX_DIGITS = 4000
+
+
+def _number(digits: str) -> int | str:
+    """A whole number; one too long for this language stays the text that it is."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else digits
+
+
 # Numbers that are none become their names, so that they can be written again.
-_patient = json.JSONDecoder(strict=False, parse_constant=str)
+_patient = json.JSONDecoder(strict=False, parse_constant=str, parse_int=_number)
 
 
 @dataclass(frozen=True, slots=True)

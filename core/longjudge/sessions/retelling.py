@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.errors import SessionError
+from longjudge.sessions.encoded_heads import EncodedHeads
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.lines import read_range
 from longjudge.sessions.model import (
@@ -24,6 +25,7 @@ from longjudge.sessions.model import (
 )
 from longjudge.sessions.search_places import FilePlace
 from longjudge.sessions.sources import RecordCache
+from longjudge.sessions.unnamed import KEPT_FREE, append
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class Spool:
 
         Raises:
             SessionError: there is no room for it.
+            UnicodeEncodeError: lone surrogates are in it; nothing was appended.
         """
         row = _Row(
             KIND_CODES[event.kind],
@@ -99,19 +102,10 @@ class Spool:
         Raises:
             SessionError: there is no room for it.
         """
-        view = memoryview(self._buffer)
-        try:
-            while view:
-                done = os.write(self.descriptor, view)
-                self._written += done
-                view = view[done:]
-        except OSError as error:
-            raise SessionError(
-                f"the events do not fit into {tempfile.gettempdir()}: {error.strerror};"
-                " make room there, or name another folder in TMPDIR"
-            ) from error
-        finally:
-            view.release()
+        # A short session fits even where little is left.
+        kept_free = min(KEPT_FREE, self._written)
+        append(self.descriptor, self._buffer, kept_free, "the events do")
+        self._written += len(self._buffer)
         self._buffer = bytearray()
 
     def line(self, number: int) -> bytes:
@@ -213,23 +207,28 @@ class Retelling:
         self._spool = spool
         self._calls: dict[str, dict[str, tuple[str, int]]] = {}
         self._pending: list[tuple[str, str, str, str | None]] = []
+        self._heads = EncodedHeads()
 
     def event(
         self, event: Event, record: int, *, session: str = "", thread: str = MAIN_THREAD
     ) -> None:
         """Index the next event of a thread and keep its body."""
-        event = _encodable(event)
+        try:
+            number = self._spool.add(event, record)
+        except UnicodeEncodeError:
+            event = _encodable(event)
+            number = self._spool.add(event, record)
         rows = self._gathering.session(session)
-        facts = rows.facts
-        facts.learn(event)
-        text = event.text
-        data = text.encode()
-        digest = sha256(data).digest()[:DIGEST_BYTES]
+        rows.facts.learn(event)
         index = rows.thread(thread)
         if event.kind is EventKind.TOOL_CALL and event.call_id:
             self._calls.setdefault(session, {})[event.call_id] = (thread, len(index))
-        number = self._spool.add(event, record)
-        index.add(event, number, 0, digest, len(text), tokens_of(len(text), len(data)))
+        head, chars = self._heads[event.kind, event.tool, event.is_error]
+        body = event.body
+        data = head + body.encode() if body else head[:-1]
+        chars = chars + len(body) if body else chars - 1
+        digest = sha256(data).digest()[:DIGEST_BYTES]
+        index.add(event, number, 0, digest, chars, tokens_of(chars, len(data)))
 
     def facts(
         self,
@@ -296,13 +295,11 @@ def _text(value: str | None) -> str | None:
 
 def _encodable(event: Event) -> Event:
     """The event without lone surrogates, which a format may have put together from pieces."""
-    if all(part is None or part.isascii() for part in (event.body, event.tool, event.call_id)):
-        return event
     return Event(
         event.kind,
         without_surrogates(event.body),
         _text(event.tool),
         _text(event.call_id),
         event.is_error,
-        event.timestamp,
+        _text(event.timestamp),
     )

@@ -18,7 +18,7 @@ SLICE_BYTES = 1 << 20
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _FILL = re.compile(rb"[ \t\r\n,\0]*+")
-_SCALAR = re.compile(rb"[\w+.\-]++")
+_SCALAR = re.compile(rb"[\w+.\-]*+")
 # Strings, scalars, commas and colons up to the next bracket. A string is followed by a comma, a
 # colon or a closing bracket: one that is not has lost a quote.
 _RUN = re.compile(
@@ -106,10 +106,10 @@ class Scanner:
             return self._container_end(position)
         if first == b'"':
             return self.string_end(position)
-        match = _SCALAR.match(self._slice, position - self._start)
-        if match is None:
+        end = self._after(_SCALAR, position)
+        if end == position:
             raise DamagedError(position, is_end=not first)
-        return self._start + match.end()
+        return end
 
     def string_end(self, position: int) -> int:
         """Where the string whose quote stands at a position ends.
@@ -127,12 +127,10 @@ class Scanner:
             # One slice after the other, and nothing of those before is kept. One that ends in the
             # middle of an escape is left before its backslash.
             position = self._start + len(data) - _trailing_backslashes(data, inside) % 2
-            if position + 1 >= self.size:
+            if position >= self.size or data == b"\\":
                 raise DamagedError(self.size, is_end=True)
             self._load(position, 2)
             data, inside = self._slice, 0
-            if len(data) < 2:
-                raise DamagedError(self.size, is_end=True)
 
     def search(self, pattern: re.Pattern[bytes], position: int) -> Iterator[re.Match[bytes]]:
         """Matches of a pattern from a position on; where each begins is in `match_start`.

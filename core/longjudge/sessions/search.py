@@ -25,7 +25,7 @@ from longjudge.sessions.search_query import Mode, Query
 from longjudge.sessions.search_words import Needles, best_word, find_needles, verbatim_needles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from longjudge.sessions.model import EventIndex, Session
     from longjudge.sessions.search_places import Place
@@ -88,7 +88,7 @@ class Search:
         total = self._index.total_chars
         return self._index.prefix[self.done] / total if total else 1.0
 
-    def steps(self) -> Iterator[None]:
+    def steps(self) -> Generator[None]:
         """Search on, a step at a time.
 
         Raises:

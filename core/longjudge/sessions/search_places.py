@@ -32,14 +32,17 @@ class Place(Protocol):
     """Records `first` to `end` (exclusive).
 
     `made` is what the texts of their events hold and the records do not, with what stands in the
-    records for which it is made; None where texts stand there as they are. `ordered` says that the
-    records stand one behind the other.
+    records for which it is made; None where texts stand there as they are.
     """
 
     first: int
     end: int
     made: Made | None
-    ordered: bool
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the records stand one behind the other."""
+        ...
 
     def span(self, record: int) -> tuple[int, int]:
         """From where to where a record stands."""
@@ -76,9 +79,16 @@ class Spans:
     def __init__(self, first: int, starts: array[int] | None, ends: array[int]) -> None:
         self.first = first
         self.end = first + len(ends)
-        self.ordered = starts is None or all(map(le, ends, islice(starts, 1, None)))
         self._starts = starts
         self._ends = ends
+        self._ordered: bool | None = None if starts is not None else True
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the records stand one behind the other; looked at when it is first asked."""
+        if self._ordered is None:
+            self._ordered = all(map(le, self._ends, islice(self._starts or (), 1, None)))
+        return self._ordered
 
     def span(self, record: int) -> tuple[int, int]:
         """From where to where a record stands."""

@@ -21,7 +21,11 @@ def iso_time(value: object, unit: str) -> str | None:
         value = int(text)
     if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
         return None
-    seconds = value / _PER_SECOND[unit]
+    per_second = _PER_SECOND[unit]
+    # A whole number may be too large to divide.
+    if not 0 < value < _LATEST * per_second:
+        return None
+    seconds = value / per_second
     if not 0 < seconds < _LATEST:
         return None
     moment = datetime.fromtimestamp(seconds, UTC)

@@ -1,7 +1,8 @@
-"""Folders that are sessions themselves: OpenCode's storage, one small file for each fragment.
+"""Folders that are sessions themselves, with one small file for each fragment.
 
-`session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`
-together tell the sessions, so the folder is listed and opened, and never one of its files.
+OpenCode's storage: `session/<project>/<session>.json`, `message/<session>/<message>.json`,
+`part/<message>/<part>.json` together tell the sessions. A conversation of OpenHands:
+`events/<number>.json`. The folder is listed and opened, and never one of its files.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.opencode_tree import storage_folder
+from longjudge.sessions.formats.openhands_folder import EVENTS, holds_conversation
 from longjudge.sessions.lines import read_head
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ _COUNTED_FILES = 20_000
 
 
 def is_tree(folder: Path, names: Collection[str] | None = None) -> bool:
-    """Whether a folder is such a storage; `names` are the names in it, where they are known."""
+    """Whether a folder is such a one; `names` are the names in it, where they are known."""
+    if (names is None or EVENTS in names) and holds_conversation(folder):
+        return True
     if names is not None and not any(each in names for each in _PARTS):
         return False
     # The folder above one can be opened as well, and is searched for others.
@@ -44,7 +48,7 @@ def tree_facts(folder: Path) -> tuple[int, float]:
     A very large one is not counted to its end: what is told then is less than the truth.
     """
     size, modified, left = 0, 0.0, _COUNTED_FILES
-    pending = [os.path.join(folder, part) for part in reversed(_PARTS)]
+    pending = [os.path.join(folder, part) for part in (EVENTS, *reversed(_PARTS))]
     while pending and left > 0:
         try:
             with os.scandir(pending.pop()) as entries:

@@ -5,7 +5,6 @@ Everything that a container holds goes to a file without a name, which is gone w
 
 from __future__ import annotations
 
-import errno
 import os
 import tempfile
 from array import array
@@ -17,12 +16,15 @@ import msgspec
 from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions.compressed import COMPRESSED, WideText
 from longjudge.sessions.formats.aider_text import AiderText
+from longjudge.sessions.formats.cursor_text import CursorText
 from longjudge.sessions.formats.inspect_archive import InspectArchive
 from longjudge.sessions.formats.managed_lines import ManagedLines
 from longjudge.sessions.formats.opencode_database import OpenCodeDatabase
 from longjudge.sessions.formats.opencode_tree import OpenCodeTree
+from longjudge.sessions.formats.openhands_folder import OpenHandsFolder
 from longjudge.sessions.lines import open_regular, read_range
 from longjudge.sessions.model import Severity
+from longjudge.sessions.unnamed import KEPT_FREE, append
 from longjudge.sessions.zipped import Zipped
 
 if TYPE_CHECKING:
@@ -33,9 +35,6 @@ FIRST_BYTES = 4096
 """How much of a file an unpacker sees to tell whether it is one of its kind."""
 
 _BUFFER_BYTES = 1 << 20
-_KEPT_FREE = 64 << 20
-"""So much is left for others on the disk, or in the memory where that is what it is."""
-
 _MAX_LAYERS = 3
 
 _encode = msgspec.json.Encoder().encode
@@ -88,12 +87,14 @@ class Unpacking:
     """What comes out of a container: either bytes (`write`) or records (`add`), never both.
 
     `around` holds what the container says about all of its records. `packed` is its size in bytes.
+    `member` names the file that is wanted of an archive of several.
     """
 
-    def __init__(self, packed: int, tell: Callable[[], None]) -> None:
+    def __init__(self, packed: int, tell: Callable[[], None], member: str | None = None) -> None:
         # Not by `with`: the session that is read from it closes it.
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self.packed = packed
+        self.member = member
         self.written = 0
         self.around: dict[str, object] = {}
         self.notes: list[tuple[str, Severity]] = []
@@ -145,20 +146,7 @@ class Unpacking:
         self._file.close()
 
     def _flush(self) -> None:
-        view = memoryview(self._buffer)
-        try:
-            room = os.fstatvfs(self._file.fileno())
-            if room.f_bavail * room.f_frsize < len(view) + _KEPT_FREE:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            while view:
-                view = view[os.write(self._file.fileno(), view) :]
-        except OSError as error:
-            raise SessionError(
-                f"what it holds does not fit into {tempfile.gettempdir()}: {error.strerror};"
-                " make room there, or name another folder in TMPDIR"
-            ) from error
-        finally:
-            view.release()
+        append(self._file.fileno(), self._buffer, KEPT_FREE, "what it holds does")
         self._buffer = bytearray()
 
 
@@ -168,17 +156,20 @@ UNPACKERS: tuple[Unpacker, ...] = (
     *COMPRESSED,
     WideText(),
     AiderText(),
+    CursorText(),
     ManagedLines(),
     OpenCodeDatabase(),
     OpenCodeTree(),
+    OpenHandsFolder(),
 )
 """Every container that is read, the more particular one first."""
 
 
-def open_plain(path: Path, tell: Callable[[], None]) -> Plain:
+def open_plain(path: Path, tell: Callable[[], None], member: str | None = None) -> Plain:
     """Open a file, or a folder that is one session or several; unpack it where it is packed.
 
-    `tell` is called between slices and may raise to stop.
+    `tell` is called between slices and may raise to stop. `member` names the file that is wanted
+    of an archive of several.
 
     Raises:
         NotASessionError: it is no file and no such folder, or a container without a session.
@@ -199,15 +190,21 @@ def open_plain(path: Path, tell: Callable[[], None]) -> Plain:
                 return plain
             if layer == _MAX_LAYERS:
                 raise NotASessionError(f"packed more than {layer} times over; unpack it first")
-            plain = _unpacked(unpacker, path, plain, tell)
+            plain = _unpacked(unpacker, path, plain, tell, member)
     except BaseException:
         os.close(plain.descriptor)
         raise
     raise AssertionError("the last layer returns or raises")
 
 
-def _unpacked(unpacker: Unpacker, path: Path, packed: Plain, tell: Callable[[], None]) -> Plain:
-    into = Unpacking(packed.size, tell)
+def _unpacked(
+    unpacker: Unpacker,
+    path: Path,
+    packed: Plain,
+    tell: Callable[[], None],
+    member: str | None = None,
+) -> Plain:
+    into = Unpacking(packed.size, tell, member)
     try:
         unpacker.unpack(path, packed.descriptor, into)
         plain = into.finish()

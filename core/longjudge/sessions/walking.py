@@ -155,8 +155,8 @@ class _Walk:
             return True
         if byte != b"}":
             return False
-        after = scanner.byte_at(self._scanner.after_fill(position + 1))
-        return after in ((b'"', b"}") if depth else (b"", b"{", b"["))
+        after = scanner.byte_at(scanner.after_space(position + 1))
+        return after in ((b",", b"}") if depth else (b"", b"{", b"[", b"\0"))
 
     def _elements(self, position: int, ended: Ended) -> int:
         """Add the elements of an array; return the position after it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.errors import NotASessionError
+from longjudge.sessions.archives import SeveralFilesError
 from longjudge.sessions.model import Severity
 from longjudge.sessions.zip_members import CutMemberError, inflate, members_of
 from longjudge.text import clean_line
@@ -20,10 +21,11 @@ _BESIDE = ("__MACOSX/", ".DS_Store")
 _MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 _SHOWN = 5
 _MOST_LOOKED_AT = 1000
+_MOST_SESSIONS = 100
 
 
 class Zipped:
-    """A zip archive that holds one session file, whatever stands beside it."""
+    """A zip archive of session files, whatever stands beside them."""
 
     name = "zip"
     folders = False
@@ -33,19 +35,29 @@ class Zipped:
         return start.startswith(_MARKS)
 
     def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:
-        """Write out the one member that may be a session."""
+        """Write out the one member that may be a session, or the one that is wanted.
+
+        Raises:
+            SeveralFilesError: there are several, and none is wanted.
+            NotASessionError: there is none, or there are too many.
+        """
         members, is_whole = members_of(descriptor, into.packed)
         files = [each for each in members if _is_file(each)]
         if not files:
             raise NotASessionError("a zip archive with no file in it")
-        chosen = [each for each in files[:_MOST_LOOKED_AT] if _may_be_session(descriptor, each)]
+        if into.member is None:
+            chosen = [each for each in files[:_MOST_LOOKED_AT] if _may_be_session(descriptor, each)]
+        else:
+            chosen = [each for each in files if each.name == into.member][:1]
         if not chosen:
             raise NotASessionError(f"a zip archive without a session; it holds: {_names(files)}")
-        if len(chosen) > 1:
+        if len(chosen) > _MOST_SESSIONS:
             raise NotASessionError(
                 f"a zip archive of {len(chosen)} files that may be sessions: {_names(chosen)};"
                 " unpack it and name the folder"
             )
+        if len(chosen) > 1:
+            raise SeveralFilesError("several sessions", [each.name for each in chosen])
         (member,) = chosen
         if not is_whole:
             into.note("the archive is cut: its directory is missing", Severity.WARNING)
@@ -54,8 +66,8 @@ class Zipped:
                 into.write(piece)
         except CutMemberError:
             into.note("the file in the archive is cut or damaged", Severity.WARNING)
-        if len(files) > 1:
-            into.note(f"{len(files) - 1} other files in the archive, left out")
+        if len(files) > 1 and into.member is None:
+            into.note("other files in the archive, left out")
 
 
 def _is_file(member: Member) -> bool:

@@ -104,3 +104,4 @@ def test_many_conversations_are_many_sessions() -> None:
 def test_other_mappings_are_not_taken() -> None:
     assert ChatGPTExport().recognise([{"mapping": {"a": 1}}], None) == 0
     assert ChatGPTExport().recognise([conversation({}, "x")], None) == 1
+    assert ChatGPTExport().recognise([{"mapping": "dict", "current_node": "x"}], None) == 1

@@ -21,6 +21,7 @@ SAID = EventKind.ASSISTANT_MESSAGE
 SYSTEM = EventKind.SYSTEM
 THINKING = EventKind.THINKING
 ERROR = EventKind.ERROR
+ODD: tuple[object, ...] = (None, 1, "x", [], {}, [1], [None], {"a": {"b": []}}, [{"x": 1}])
 
 
 def record(type_: str, agent: object = None, **data: object) -> dict[str, object]:
@@ -230,6 +231,11 @@ def test_a_result_is_what_the_model_was_sent(
     assert (event.kind, event.body, event.is_error) == (RESULT, body, failed)
 
 
+def test_a_result_names_its_tool_where_the_record_does() -> None:
+    (event,) = read(completed("a", toolName="bash", result={"content": "x"})).events()
+    assert event.tool == "bash"
+
+
 def test_only_what_a_person_said_is_the_users() -> None:
     told = read(
         record("user.message", content="hi", attachments=[{"type": "file", "path": "/a.ts"}]),
@@ -297,7 +303,14 @@ def test_a_session_without_a_message_is_refused() -> None:
     [
         ([record("session.start", sessionId="s")], True),
         ([record("user.message", content="x"), record("abort")], True),
-        ([{"type": "tool.execution_start", "data": {"toolName": "bash"}}], True),
+        (
+            [
+                {"type": "session.skills_loaded", "data": {"skills": "x"}},
+                {"type": "tool.execution_start", "data": {"toolName": "bash"}},
+                {"type": "result", "usage": {"premiumRequests": 1}},
+            ],
+            True,
+        ),
         ([record("session.created")], False),
         ([record("user.message") | {"properties": 1}], False),
         ([record("user")], False),
@@ -310,7 +323,6 @@ def test_only_sessions_of_copilot_are_taken_for_one(
     assert (CopilotCli().recognise(head, None) >= 0.8) is fits
 
 
-@pytest.mark.parametrize("odd", [None, 1, "x", [], {}, [1], [None], {"a": {"b": []}}, [{"x": 1}]])
 @pytest.mark.parametrize(
     "type_",
     [
@@ -319,14 +331,22 @@ def test_only_sessions_of_copilot_are_taken_for_one(
         *("hook.end", "abort", "session.truncation", "new.type"),
     ],
 )
-def test_any_value_in_any_place_is_told_or_left_out(type_: str, odd: object) -> None:
-    names = ("content", "toolRequests", "toolCallId", "arguments", "result", "error", "message")
-    more = ("sessionId", "parentToolCallId", "attachments", "source", "deltaContent", "messageId")
-    whole: dict[str, object] = dict.fromkeys((*names, *more), odd)
-    sound = record("user.message", content="go")
-    read(sound, record(type_, **whole), record(type_, **whole), {"type": type_, "data": odd})
-    read(
-        sound,
-        {"type": odd, "data": whole, "agentId": odd, "timestamp": odd},
-        answer("x") | {"data": odd},
-    )
+def test_any_value_in_any_place_is_told_or_left_out(type_: str) -> None:
+    for odd in ODD:
+        names = ("content", "toolRequests", "toolCallId", "arguments", "result", "error", "message")
+        more = (
+            "sessionId",
+            "parentToolCallId",
+            "attachments",
+            "source",
+            "deltaContent",
+            "messageId",
+        )
+        whole: dict[str, object] = dict.fromkeys((*names, *more), odd)
+        sound = record("user.message", content="go")
+        read(sound, record(type_, **whole), record(type_, **whole), {"type": type_, "data": odd})
+        read(
+            sound,
+            {"type": odd, "data": whole, "agentId": odd, "timestamp": odd},
+            answer("x") | {"data": odd},
+        )

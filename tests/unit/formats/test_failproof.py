@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from longjudge.sessions import EventKind, Severity
-from longjudge.sessions.formats.failproof import NO_PAYLOADS, REPEATED, Failproof
+from longjudge.sessions.formats.failproof import (
+    MISSING,
+    NO_PAYLOADS,
+    REPEATED,
+    SHORTENED,
+    Failproof,
+)
 from retold_for_tests import retell
 
 if TYPE_CHECKING:
@@ -93,14 +99,26 @@ def test_a_feed_that_stands_newest_first_is_put_in_order() -> None:
     assert told.records == [3, 2, 1, 0]
 
 
-def test_a_feed_without_payloads_tells_its_summaries_and_warns() -> None:
-    light = {**exported(1, "tool_use", None, **_BASE), "summary": "search(x)", "is_error": False}
-    del light["payload"]
+@pytest.mark.parametrize("payload", [None, {}])
+def test_a_feed_without_payloads_tells_its_summaries_and_warns(payload: object) -> None:
+    light = {**exported(1, "tool_use", payload, **_BASE), "summary": "search(x)", "is_error": False}
     told = retell(Failproof(), {"events": [light]})
     assert shown(told) == [(CALL, "search(x)")]
     assert [(why, how) for why, _, how, _ in told.notes] == [(NO_PAYLOADS, Severity.WARNING)]
     lost = retell(Failproof(), {"events": [exported(1, "tool_use", None, **_BASE)]})
     assert len(lost.skipped) == 1
+
+
+def test_what_a_document_says_is_not_in_it_is_a_warning() -> None:
+    events = {"events": [exported(1, "human_input", {"response": "go"}, **_BASE)]}
+    for around, note in (
+        ({"next_cursor": "2026|7"}, (SHORTENED, 1)),
+        ({"event_count": 42}, (MISSING, 41)),
+    ):
+        told = retell(Failproof(), events, around)
+        warned = [(why, n) for why, _, how, n in told.notes if how is Severity.WARNING]
+        assert warned == [note]
+    assert retell(Failproof(), events, {"next_cursor": None, "event_count": 1}).notes == []
 
 
 def test_what_a_model_is_given_again_and_again_is_told_once() -> None:
@@ -215,6 +233,7 @@ def test_hooks_and_the_hooks_log_are_system_notes() -> None:
     "record",
     [
         {"type": "tool_use", "tool": "x"},
+        {"event_type": "tool_call", "payload": {"tool": "x"}},
         {"samples": {"transcript": {"events": []}}},
         {"type": "user", "session_id": "s"},
         {"schema_version": "1", "session_id": "s", "events": [{"kind": "tool_call"}]},

@@ -26,6 +26,7 @@ USER = EventKind.USER_MESSAGE
 SAID = EventKind.ASSISTANT_MESSAGE
 SYSTEM = EventKind.SYSTEM
 THINKING = EventKind.THINKING
+ODD: tuple[object, ...] = (None, 1, "x", [], {}, [1], [None], {"a": {"b": []}}, [{"x": 1}])
 
 
 def message(id_: str, type_: str, content: object = "", **more: object) -> dict[str, object]:
@@ -163,6 +164,18 @@ def test_a_compressed_copy_of_the_conversation_adds_only_its_summary() -> None:
     ]
 
 
+def test_a_copy_of_what_a_message_grew_to_adds_nothing() -> None:
+    told = read(
+        message("g1", "gemini", "so"),
+        {"$set": {"messages": [message("n1", "gemini", "so")]}},
+        message("g1", "gemini", "so far"),
+        {"$set": {"messages": [message("n2", "gemini", "so far")]}},
+        {"$rewindTo": "n2"},
+        message("u2", "user", "again"),
+    )
+    assert shown(told) == [(USER, "again")]
+
+
 def test_a_rewind_may_name_a_message_by_the_id_of_its_copy() -> None:
     told = read(
         message("u1", "user", "first"),
@@ -171,6 +184,18 @@ def test_a_rewind_may_name_a_message_by_the_id_of_its_copy() -> None:
         {"$rewindTo": "n2"},
     )
     assert shown(told) == [(USER, "first")]
+
+
+def test_the_id_of_a_copy_that_was_taken_back_names_nothing_anymore() -> None:
+    told = read(
+        message("u1", "user", "first"),
+        message("u2", "user", "second"),
+        {"$set": {"messages": [message("n1", "user", "first"), message("n2", "user", "second")]}},
+        {"$rewindTo": "n2"},
+        message("u3", "user", "third"),
+        {"$rewindTo": "n2"},
+    )
+    assert shown(told) == [(USER, "first"), (USER, "third")]
 
 
 def test_a_session_that_only_sets_its_messages_is_told_from_them() -> None:
@@ -368,16 +393,27 @@ def test_only_sessions_of_gemini_are_taken_for_one(
     assert (GeminiCli().recognise(head, around) >= 0.8) is fits
 
 
-@pytest.mark.parametrize("odd", [None, 1, "x", [], {}, [1], [None], {"a": {"b": []}}, [{"x": 1}]])
 @pytest.mark.parametrize(
     "name", ["type", "content", "toolCalls", "thoughts", "timestamp", "parts", "displayContent"]
 )
-def test_any_value_in_any_place_is_told_or_left_out(name: str, odd: object) -> None:
-    record = message("g", "gemini", "x", toolCalls=[call("a", "out")]) | {name: odd}
-    sound = message("u", "user", "go")
-    read(sound, record, {"$set": {"messages": [record, odd]}}, {"$set": odd}, {"$rewindTo": odd})
-    inner: dict[str, object] = {"id": odd, "args": odd, "result": odd, "status": odd, "name": odd}
-    read(sound, message("g", "gemini", [{"functionResponse": odd}, {name: odd}], toolCalls=[inner]))
+def test_any_value_in_any_place_is_told_or_left_out(name: str) -> None:
+    for odd in ODD:
+        record = message("g", "gemini", "x", toolCalls=[call("a", "out")]) | {name: odd}
+        sound = message("u", "user", "go")
+        read(
+            sound, record, {"$set": {"messages": [record, odd]}}, {"$set": odd}, {"$rewindTo": odd}
+        )
+        inner: dict[str, object] = {
+            "id": odd,
+            "args": odd,
+            "result": odd,
+            "status": odd,
+            "name": odd,
+        }
+        read(
+            sound,
+            message("g", "gemini", [{"functionResponse": odd}, {name: odd}], toolCalls=[inner]),
+        )
 
 
 def test_a_value_nested_too_deeply_is_one_skipped_record() -> None:
@@ -385,8 +421,11 @@ def test_a_value_nested_too_deeply_is_one_skipped_record() -> None:
     for _ in range(400):
         deep = [deep]
     calls = [call("a") | {"args": {"x": deep}}]
-    told = read(message("u", "user", "go"), message("g", "gemini", "", toolCalls=calls))
-    assert len(told.skipped) == 1
+    nested = message("g", "gemini", "", toolCalls=calls)
+    told = read(message("u", "user", "go"), nested, {"$set": {"messages": [nested]}})
+    assert [number for _, number in told.skipped] == [2]
+    told = read(message("u", "user", "go"), {"$set": {"messages": [nested]}})
+    assert [number for _, number in told.skipped] == [2]
 
 
 def stream(type_: str, **more: object) -> dict[str, object]:

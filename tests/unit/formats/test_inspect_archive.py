@@ -13,7 +13,8 @@ import zstandard
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions import load_sessions, zip_members
-from longjudge.sessions.formats.inspect_archive import CUT, NO_DIRECTORY, UNFINISHED
+from longjudge.sessions.formats import inspect_archive, inspect_large
+from longjudge.sessions.formats.inspect_archive import CUT_SAMPLE, NO_DIRECTORY, UNFINISHED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,12 +87,12 @@ def test_a_log_that_was_killed_is_read_by_its_headers(tmp_path: Path) -> None:
     assert reasons(sessions) == [NO_DIRECTORY, UNFINISHED]
 
 
-def test_a_log_cut_inside_a_sample_keeps_those_before_and_says_so(tmp_path: Path) -> None:
+def test_a_log_cut_inside_a_sample_keeps_what_it_asked_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.eval"
     path.write_bytes(by_zstandard(members(1, 2)).partition(b"header.json")[0][:-60])
     sessions = loaded(path)
-    assert [each.id for each in sessions] == ["1_epoch_1"]
-    assert CUT in reasons(sessions)
+    assert [each.id for each in sessions] == ["1_epoch_1", "2_epoch_1"]
+    assert CUT_SAMPLE in reasons(sessions)
 
 
 def test_a_running_log_says_that_it_is_unfinished(tmp_path: Path) -> None:
@@ -118,6 +119,71 @@ def test_chunked_samples_stand_beside_whole_ones(tmp_path: Path) -> None:
     assert sessions[1].text(1) == "assistant_message\nYes."
     for each in sessions:
         each.close()
+
+
+def large() -> dict[str, object]:
+    """A sample with all that one may hold."""
+    pool = [
+        {"id": "s1", "role": "user", "content": "Research."},
+        {"id": "s2", "role": "assistant", "content": "attachment://ab"},
+    ]
+    said = {"id": "m2", "role": "assistant", "content": "attachment://cd"}
+    span = {"event": "span_begin", "id": "sub", "type": "agent", "name": "helper"}
+    output = {"choices": [{"message": {"id": "s3", "role": "assistant", "content": "All."}}]}
+    asked = {"event": "model", "span_id": "sub", "input_refs": [[0, 2]], "output": output}
+    return {
+        "id": 1,
+        "epoch": 1,
+        "input": "Do it.",
+        "messages": [{"id": "m1", "role": "user", "content": 'Do "it".\\'}, said],
+        "store": {"x": ["y"]},
+        "events": [span, asked],
+        "attachments": {"ab": "One.", "cd": 'Two \u2028 ".'},
+        "events_data": {"messages": pool, "calls": []},
+        "scores": {"includes": {"value": "C"}},
+    }
+
+
+def told(path: Path) -> list[tuple[str, str, list[str]]]:
+    sessions = load_sessions(path)
+    found = [
+        (each.id, each.title, [each.text(number) for number in range(len(each.index))])
+        for each in sessions
+    ]
+    assert not reasons(sessions)
+    for each in sessions:
+        each.close()
+    return found
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 100, 1 << 20])
+def test_a_large_sample_is_read_in_parts_and_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
+) -> None:
+    content = {**members(), "samples/1_epoch_1.json": large()}
+    path = write(tmp_path / "a.eval", content)
+    whole = told(path)
+    assert whole[0][2][1:] == [
+        'assistant_message\nTwo \u2028 ".',
+        "user_message\nResearch.",
+        "assistant_message\nOne.",
+        "assistant_message\nAll.",
+    ]
+    monkeypatch.setattr(inspect_archive, "_LARGE_SAMPLE", 0)
+    monkeypatch.setattr(inspect_large, "_CHUNK_BYTES", chunk_bytes)
+    assert told(path) == whole
+
+
+def test_what_is_whole_in_a_cut_sample_is_read(tmp_path: Path) -> None:
+    text = json.dumps(sample(1)).encode()
+    data = zstandard.compress(text[:-2]) + zstandard.compress(b"}]}")[:-4]
+    name = b"samples/1_epoch_1.json"
+    fields = (20, 0, 93, 0, 0, 0, len(data), len(text), len(name), 0)
+    path = tmp_path / "a.eval"
+    path.write_bytes(struct.pack("<4sHHHHHLLLHH", b"PK\x03\x04", *fields) + name + data)
+    sessions = loaded(path)
+    assert len(sessions[0].index) == 1
+    assert CUT_SAMPLE in reasons(sessions)
 
 
 def test_a_log_without_samples_is_refused_with_its_status(tmp_path: Path) -> None:

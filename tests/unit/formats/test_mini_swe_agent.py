@@ -125,9 +125,21 @@ def test_what_a_person_adds_is_the_users() -> None:
     assert told[-1] == (USER, "Stop, not there.")
 
 
-def test_a_format_error_of_the_second_version_is_the_harness() -> None:
-    told = shown(said("hm"), user("No tool call found.", interrupt_type="FormatError"))
-    assert told[-1] == (SYSTEM, "No tool call found.")
+def test_a_rejected_answer_of_the_second_version_stands_beside_its_rejection() -> None:
+    kept = {"interrupt_type": "FormatError", "model_response": "No block."}
+    told = shown(user("Expected exactly 1 action, found 0.", **kept))
+    assert told == [(SAID, "No block."), (SYSTEM, "Expected exactly 1 action, found 0.")]
+
+
+def test_a_command_marked_in_another_way_is_known_by_what_was_run() -> None:
+    told = shown(said("Look. <run>ls</run>", actions=[{"command": "ls"}]), output("a.py"))
+    assert told[:2] == [(THINKING, "Look. <run>ls</run>"), (CALL, "command: ls")]
+
+
+def test_a_command_that_a_person_runs_is_the_users_and_its_output_a_result() -> None:
+    ran = user("User command: \n```bash\nls\n```", actions=[{"command": "ls"}])
+    told = shown(ran, user("a.py", raw_output="a.py", returncode=0))
+    assert [kind for kind, _ in told] == [USER, RESULT]
 
 
 def test_reasoning_kept_only_in_the_raw_answer_is_told_and_the_answer_not_twice() -> None:

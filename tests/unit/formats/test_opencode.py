@@ -23,6 +23,7 @@ SAID = EventKind.ASSISTANT_MESSAGE
 SYSTEM = EventKind.SYSTEM
 THINKING = EventKind.THINKING
 ERROR = EventKind.ERROR
+ODD: tuple[object, ...] = (None, 1, "x", [], {}, [1], [None], {"a": {"b": []}}, [{"x": 1}])
 CREATED = 1_730_000_100_000
 BEGAN = "2024-10-27T03:35:00Z"
 PIXEL = "data:image/png;base64,AAAA"
@@ -203,6 +204,7 @@ def test_a_printed_run_is_the_agents_and_says_that_the_prompt_is_missing() -> No
         printed("tool_use", part=tool("p2", "m1", status="error", error="no such file")),
         printed("text", part=part("p3", "m2", text="done")),
         printed("error", error={"name": "APIError", "data": {"message": "quota"}}),
+        printed("done", reason="idle", rejected=["bash"]),
     )
     assert shown(told) == [
         (CALL, "command: p2"),
@@ -443,25 +445,43 @@ def test_only_sessions_of_opencode_are_taken_for_one(head: list[Record], fits: b
     assert (OpenCode().recognise(head, None) >= 0.8) is fits
 
 
-@pytest.mark.parametrize("odd", [None, 1, "x", [], {}, [1], [None], {"a": {"b": []}}, [{"x": 1}]])
 @pytest.mark.parametrize(
     "type_",
     ["text", "tool", "file", "subtask", "retry", "reasoning", "tool_call", "tool_result", "new"],
 )
-def test_any_value_in_any_place_is_told_or_left_out(type_: str, odd: object) -> None:
-    names = ("text", "state", "callID", "tool", "metadata", "time", "filename", "error", "prompt")
-    whole = dict.fromkeys((*names, "input", "content", "name", "id", "is_error"), odd)
-    inner = dict.fromkeys(
-        ("status", "input", "output", "metadata", "error", "time", "attachments"), odd
-    )
-    parts = [part("p", "m", type_, **whole), part("p", "m", type_, state=inner), odd]
-    whole_message = {"info": info("m", "user", time=odd, error=odd, summary=odd), "parts": parts}
-    read(whole_message, *exported())
-    for named in ("message.part.updated", "message.updated", "session.created", "session.error"):
-        properties = {"part": odd, "info": odd, "sessionID": odd, "error": odd}
-        read(updated(part("p", "m", text="x")), event(named, **properties))
-    for table in ("session", "message", "part", "session_message", "sessions", "messages"):
-        row = dict.fromkeys(
-            ("id", "session_id", "message_id", "data", "parts", "role", "type"), odd
+def test_any_value_in_any_place_is_told_or_left_out(type_: str) -> None:
+    for odd in ODD:
+        names = (
+            "text",
+            "state",
+            "callID",
+            "tool",
+            "metadata",
+            "time",
+            "filename",
+            "error",
+            "prompt",
         )
-        read(updated(part("p", "m", text="x")), {"table": table, "time_created": odd} | row)
+        whole = dict.fromkeys((*names, "input", "content", "name", "id", "is_error"), odd)
+        inner = dict.fromkeys(
+            ("status", "input", "output", "metadata", "error", "time", "attachments"), odd
+        )
+        parts = [part("p", "m", type_, **whole), part("p", "m", type_, state=inner), odd]
+        whole_message = {
+            "info": info("m", "user", time=odd, error=odd, summary=odd),
+            "parts": parts,
+        }
+        read(whole_message, *exported())
+        for named in (
+            "message.part.updated",
+            "message.updated",
+            "session.created",
+            "session.error",
+        ):
+            properties = {"part": odd, "info": odd, "sessionID": odd, "error": odd}
+            read(updated(part("p", "m", text="x")), event(named, **properties))
+        for table in ("session", "message", "part", "session_message", "sessions", "messages"):
+            row = dict.fromkeys(
+                ("id", "session_id", "message_id", "data", "parts", "role", "type"), odd
+            )
+            read(updated(part("p", "m", text="x")), {"table": table, "time_created": odd} | row)

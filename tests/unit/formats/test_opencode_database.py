@@ -152,6 +152,25 @@ def test_rows_that_still_stand_in_the_log_beside_it_are_read(
         assert sorted(each.name for each in folder.iterdir()) == before
 
 
+def test_a_change_that_was_broken_off_is_undone_in_a_copy(tmp_path: Path, load: Load) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(create(path)) as database:
+        with database:
+            add_session(database, "ses_a")
+            add(database, "ses_a", "msg_1", "user", "go", "x" * 100_000)
+        database.execute("PRAGMA cache_size = 2")
+        database.execute("UPDATE part SET data = ? || data", ("lost",))
+        broken = tmp_path / "broken"
+        broken.mkdir()
+        for name in ("opencode.db", "opencode.db-journal"):
+            shutil.copy(tmp_path / name, broken)
+        database.rollback()
+    before = {each.name: each.read_bytes() for each in broken.iterdir()}
+    (found,) = load(broken / "opencode.db")
+    assert bodies(found) == ["go", "x" * 100_000]
+    assert {each.name: each.read_bytes() for each in broken.iterdir()} == before
+
+
 def test_nothing_is_written_beside_a_database(tmp_path: Path, load: Load) -> None:
     path = tmp_path / "opencode.db"
     with closing(create(path, log=True)) as database, database:
@@ -317,6 +336,14 @@ def test_damage_costs_what_is_damaged_or_is_one_line(tmp_path: Path, load: Load)
         outcomes.add("whole" if whole else "less")
         assert whole or reasons(found[0])
     assert {"refused", "less"} <= outcomes <= {"refused", "less", "whole"}
+
+
+def test_a_schema_that_is_no_text_is_one_line(tmp_path: Path, load: Load) -> None:
+    path = tmp_path / "opencode.db"
+    create(path).close()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE part", b"CREATE TABLE \xb8\xfert"))
+    with pytest.raises(NotASessionError, match="SQLite database that cannot be read"):
+        load(path)
 
 
 def test_a_cut_database_is_never_a_whole_one(tmp_path: Path, load: Load) -> None:

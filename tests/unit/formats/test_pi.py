@@ -140,6 +140,20 @@ def test_the_name_that_a_user_gave_is_the_title() -> None:
     assert told.sessions[""]["title"] == "Auth"
 
 
+def test_what_pi_streams_is_told_once() -> None:
+    message = {"role": "assistant", "content": [{"type": "text", "text": "done"}]}
+    stream: list[dict[str, object]] = [
+        HEADER,
+        {"type": "message_start", "message": {"role": "assistant", "content": []}},
+        {"type": "message_update", "message": {"role": "assistant", "content": "do"}},
+        {"type": "message_end", "message": message},
+        {"type": "turn_end", "message": message},
+        {"type": "agent_end", "messages": [message]},
+    ]
+    assert shown(retell(Pi(), stream)) == [(SAID, "done")]
+    assert Pi().recognise(stream, None) == 1.0
+
+
 def test_pi_is_told_from_other_typed_records() -> None:
     pi = Pi()
     assert pi.recognise([HEADER, entry("user", "x"), {"type": "new", "parentId": "a"}], None) == 1

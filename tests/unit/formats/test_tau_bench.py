@@ -187,6 +187,12 @@ def test_ticks_of_a_voice_call_are_joined_to_turns() -> None:
     ]
 
 
+def test_of_a_spoken_message_the_script_is_told() -> None:
+    spoken = turn("user", "UklGRg==", is_audio=True, audio_script_gold="Hello.")
+    told = retell(TauBench(), [simulated(spoken)])
+    assert [event.body for event in told.events("0")] == ["Hello."]
+
+
 def test_an_index_without_messages_is_refused_with_what_it_is() -> None:
     index: Record = {"info": {"environment_info": {}}, "tasks": []}
     assert TauBench().recognise([index], None) == 1
@@ -202,3 +208,4 @@ def test_runs_without_messages_are_no_session() -> None:
 def test_rows_of_other_tasks_are_not_taken() -> None:
     assert TauBench().recognise([{"task_id": 1, "messages": []}], None) == 0
     assert TauBench().recognise([run(), simulated()], None) == 1
+    assert TauBench().recognise([{**simulated(), "messages": "list"}], None) == 1

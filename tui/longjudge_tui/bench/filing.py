@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.errors import LongjudgeError
-    from longjudge.sessions import SessionFile
+    from longjudge.sessions import Session, SessionFile
     from longjudge_tui.bench.opening import Loading, Opening
 
 
@@ -93,19 +93,31 @@ class Filing(Trials):
 
     def read_on(self) -> None:
         """Read what the session's file has grown by, or all of it where it was written anew."""
-        change = self.following.change
-        if change in (None, Change.GONE):
-            gone = "the file is gone" if change else "the file is as it was when it was read"
-            self.notices.append(gone)
-        elif change is Change.GROWN and self.session is not None:
-            self._opening.read_on(self.session)
+        if self.session is None or self.loading is not None:
+            self.notices.append("the session is still being read")
+        elif self.following.change is None:
+            # It may have grown since the last look.
+            self.following.ask()
         else:
-            self.reload()
+            self._read_on(self.session)
 
     def follow_file(self) -> None:
         """Look now and then at what has become of the file; called on every tick."""
-        following = self.following
+        following, session = self.following, self.session
         following.follow()
-        idle = self.loading is None and not self.running
-        if following.by_itself and following.change is Change.GROWN and idle:
-            self.read_on()
+        if session is None or self.loading is not None:
+            return
+        by_itself = following.by_itself and following.change is Change.GROWN and not self.running
+        if following.take_answer() or by_itself:
+            self._read_on(session)
+
+    def _read_on(self, session: Session) -> None:
+        match self.following.change:
+            case None:
+                self.notices.append("the file is as it was when it was read")
+            case Change.GONE:
+                self.notices.append("the file is gone")
+            case Change.GROWN:
+                self._opening.read_on(session)
+            case Change.REPLACED:
+                self.reload()

@@ -61,7 +61,8 @@ class Following:
     """Looks at one file about once a second, in a thread: a disk may let one wait.
 
     `change` is what has become of the file, `more` and `lines` how much it has grown by. With
-    `by_itself` what is new is read without being asked for.
+    `by_itself` what is new is read without being asked for. Who `asks` is answered once: by the
+    next look.
     """
 
     def __init__(self) -> None:
@@ -74,11 +75,13 @@ class Following:
         self._counted = 0
         self._looked = 0.0
         self._task: asyncio.Task[None] | None = None
+        self._asked = self._answered = False
 
     def begin(self, path: Path, read: FileFacts | None) -> None:
         """Look at a file from now on; `read` is what it was when it was read."""
         self._path, self._read = path, read
         self.change, self.more, self.lines = None, 0, 0
+        self._asked = self._answered = False
         self._counted = read.size if read is not None else 0
 
     def end(self) -> None:
@@ -93,6 +96,16 @@ class Following:
             return
         self._looked = now
         self._task = asyncio.create_task(self._look(self._path, self._read))
+
+    def ask(self) -> None:
+        """Look at once."""
+        self._asked, self._looked = True, 0.0
+        self.follow()
+
+    def take_answer(self) -> bool:
+        """Whether someone has asked, and there was a look since then."""
+        answered, self._answered = self._answered, False
+        return answered
 
     def raise_failure(self) -> None:
         """Raise what the task died of: a fault of the program."""
@@ -121,6 +134,7 @@ class Following:
     async def _look(self, path: Path | None, read: FileFacts) -> None:
         if path is None:
             return
+        asked, self._asked = self._asked, False
         now = await asyncio.to_thread(file_facts, path)
         change = change_of(read, now)
         lines, counted = self.lines, self._counted
@@ -130,7 +144,7 @@ class Following:
         if self._read is not read:
             # Another file is open by now, or this one was read again.
             return
-        self.change = change
+        self.change, self._answered = change, self._answered or asked
         if change is Change.GROWN and now is not None:
             self.more, self.lines, self._counted = now.size - read.size, lines, counted
 

@@ -43,9 +43,9 @@ class _Scan:
 
     def run(self) -> None:
         """Take every step, or as many as are wanted."""
-        with closing(self.search):
+        with closing(self.search), closing(self.search.steps()) as steps:
             try:
-                for _ in self.search.steps():
+                for _ in steps:
                     if self.stopped.is_set():
                         return
             except (UsageError, SessionError) as error:

@@ -96,6 +96,11 @@ class Counting:
         self.facts |= counted
         self.version += 1
 
+    def learn_of(self, file: SessionFile, session: Session) -> None:
+        """Take what is known of a session that is open: it need not be read a second time."""
+        if file not in self.facts and session.siblings == 1:
+            self.learn([(file, facts_of(session, _folder(file)))])
+
     async def sessions_of(self, file: SessionFile) -> list[SessionFile]:
         """Read a file that is known to hold several sessions, and list them.
 
@@ -188,7 +193,7 @@ def facts_of(session: Session, folder: str = "") -> Facts:
         events=len(index),
         tool_calls=index.tool_calls,
         threads=len(index.threads),
-        tokens=sum(index.tokens),
+        tokens=index.total_tokens,
         skipped_lines=session.skipped_lines,
         bytes=session.bytes,
         folder=folder,

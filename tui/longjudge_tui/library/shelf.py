@@ -127,9 +127,13 @@ class Shelf:
             self.bench.read_store_again()
 
     def want(self, files: Sequence[SessionFile]) -> None:
-        """Count the files in sight, and no others."""
+        """Count the files in sight, and no others; what the bench reads is counted by that."""
         self._unread = [file for file in self._unread if file not in self.counting.facts]
-        self.counting.want([*self._unread, *files])
+        bench, loading = self.bench, self.bench.loading
+        if bench.session is not None and bench.file is not None:
+            self.counting.learn_of(bench.file, bench.session)
+        read = loading.file if loading is not None else None
+        self.counting.want([file for file in (*self._unread, *files) if file != read])
 
     def follow(self) -> None:
         """Take in what happened since the last time; raise what a task of this object died of."""

@@ -147,9 +147,12 @@ class EventList(LineList):
         chunk = plan[self._position] if own else plan[self._position + 1]
         digits = max(3, len(str(len(texts.session.index))))
         is_hit = self._is_hit(event)
-        mark = "⚑" if event in self._flagged else "»" if is_hit else " "
-        look = "flagged" if event in self._flagged else "active"
-        cells: Cells = [(f"{event:>{digits}}", "hit" if is_hit else "dim"), (mark, look)]
+        found = is_hit and event not in self._flagged
+        mark = "⚑" if event in self._flagged else " "
+        cells: Cells = [
+            (f"{event:>{digits}}", "hit" if is_hit else "dim"),
+            ("»", "active") if found else (mark, "flagged"),
+        ]
         if chunk.piece:
             cells.append((f"[piece {chunk.piece.number} of {chunk.piece.of}] ", "strong"))
         *head, (first, look) = _event_cells(texts, event, "plain" if own else "dim")

@@ -89,6 +89,8 @@ class SearchActions(ChunkInSight):
         self._end_search()
         if spot is not None:
             self._go_back(spot)
+        elif self.focused is self._row.field:
+            self.set_focus(self.chunks)
 
     @on(Input.Changed, "#search")
     def search_typed(self, event: Input.Changed) -> None:

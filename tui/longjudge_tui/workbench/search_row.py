@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from longjudge_tui.bench.searching import Searching
 
-HINT = "text · re:pattern · tool:Bash · kind:error · is:error"
+HINTS = ("re:pattern · tool:Bash · kind:error · is:error", "re: tool: kind: is:error")
 
 
 class SearchField(Field):
@@ -34,7 +34,7 @@ class SearchField(Field):
             self.to_hit = to_hit
 
     def __init__(self) -> None:
-        super().__init__(id="search", compact=True, placeholder=HINT)
+        super().__init__(id="search", compact=True, placeholder="text, or")
         self._left = False
 
     def on_focus(self) -> None:
@@ -75,6 +75,9 @@ class SearchRow(Horizontal):
 
     def show_hits(self, searching: Searching, wrapped: str) -> None:
         """Say what is found so far."""
+        if not searching.typed:
+            self._hits.show_choices(*map(Choice, HINTS))
+            return
         names = ("next_hit", "previous_hit", "end_search")
         words = tuple(Word(name, f"{command(name).button} {command(name).shown}") for name in names)
         found = hit_words(searching)

@@ -15,6 +15,7 @@ from longjudge.sessions.formats.amp import Amp
 from longjudge.sessions.formats.anthropic_messages import AnthropicMessages
 from longjudge.sessions.formats.atif import Atif
 from longjudge.sessions.formats.autogen_records import AutoGenRecords
+from longjudge.sessions.formats.autogen_team import AutoGenTeam
 from longjudge.sessions.formats.chatgpt_export import ChatGPTExport
 from longjudge.sessions.formats.claude_code import ClaudeCode
 from longjudge.sessions.formats.claude_stream import ClaudeStream
@@ -32,7 +33,7 @@ from longjudge.sessions.formats.gemini_stream import GeminiStream
 from longjudge.sessions.formats.generic import GenericEvents
 from longjudge.sessions.formats.google_adk import GoogleAdk
 from longjudge.sessions.formats.grok import Grok
-from longjudge.sessions.formats.har import HttpArchive
+from longjudge.sessions.formats.har import HttpArchive, RequestRecordings
 from longjudge.sessions.formats.inspect_log import InspectLog
 from longjudge.sessions.formats.kimi import Kimi
 from longjudge.sessions.formats.langchain import LangChainMessages
@@ -106,9 +107,12 @@ RETOLD: tuple[RetoldFormat, ...] = (
     ShareGpt(),
     VsCodeChat(),
     HttpArchive(),
+    RequestRecordings("anthropic-messages", anthropic=True),
+    RequestRecordings("openai-chat", anthropic=False),
     ChatGPTExport(),
     AgentChats(),
     AutoGenRecords(),
+    AutoGenTeam(),
     LangChainMessages(),
     VercelMessages(),
     VercelStream(),

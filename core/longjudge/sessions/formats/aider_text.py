@@ -12,8 +12,9 @@ other.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from longjudge.sessions.formats.text_lines import BOM, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +28,6 @@ BLOCK = "aider"
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 _HEADER = "# aider chat started at "
 _HISTORY = "aider.chat.history.md"
-_READ_BYTES = 1 << 20
-_MAX_LINE = 64 << 20
 
 
 class AiderText:
@@ -39,7 +38,7 @@ class AiderText:
 
     def fits(self, start: bytes, path: Path) -> bool:
         """Whether a line of the beginning says that a chat started, in what is no JSON."""
-        text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+        text = start.removeprefix(BOM).lstrip()
         if not text or text[:1] in b"{[" or b"\x00" in text:
             return False
         header = _HEADER.encode()
@@ -50,7 +49,7 @@ class AiderText:
     def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:
         """Write one record for each block, in order."""
         blocks = Blocks()
-        for number, line in enumerate(_lines(descriptor), 1):
+        for number, line in enumerate(text_lines(descriptor), 1):
             for record, first in blocks.take(line, number):
                 into.add(record, first)
         for record, first in blocks.finish():
@@ -120,26 +119,3 @@ class Blocks:
             # Of a message in several lines only the last one has the mark.
             return speaker == TOOL or not self._marked
         return self._after_blank and not self._fenced and not self._marked
-
-
-def _lines(descriptor: int) -> Iterator[str]:
-    """The lines of a file without their ends, whatever their bytes are."""
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    rest = b""
-    first = True
-    while data := os.read(descriptor, _READ_BYTES):
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
-            yield _decoded(line, first)
-            first = False
-        if len(rest) > _MAX_LINE:
-            yield _decoded(rest, first)
-            rest, first = b"", False
-    if rest:
-        yield _decoded(rest, first)
-
-
-def _decoded(line: bytes, first: bool) -> str:
-    if first:
-        line = line.removeprefix(b"\xef\xbb\xbf")
-    return line.removesuffix(b"\r").decode("utf-8", "replace")

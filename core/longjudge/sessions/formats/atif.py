@@ -56,7 +56,7 @@ class Atif(RetoldFormat):
         main = _Place(telling)
         if _is_atif(around):
             _tell_facts(around, main)
-        whole = sum(_is_atif(given.value) and not given.entry for given in records)
+        whole = _count_whole(records)
         for given in records:
             if given.entry == _STEPS:
                 teller.step(given.value, given.number, main)
@@ -67,6 +67,14 @@ class Atif(RetoldFormat):
                 teller.trajectory(given.value, given.number, place)
             else:
                 teller.step(given.value, given.number, main)
+
+
+def _count_whole(records: Records) -> int:
+    """How many records are a trajectory each; none where the first one is a step of a document."""
+    first = next(iter(records), None)
+    if first is None or first.entry:
+        return 0
+    return sum(_is_atif(given.value) for given in records)
 
 
 def _is_atif(value: Mapping[str, object]) -> bool:

@@ -54,7 +54,8 @@ class ChatGPTExport(RetoldFormat):
 def _is_conversation(record: Record) -> bool:
     mapping = record.get("mapping")
     if not is_object(mapping):
-        return False
+        # Of a large document only the type is known by then.
+        return mapping == "dict" and "current_node" in record
     return "current_node" in record or any(
         is_object(node) and "message" in node and "parent" in node for node in mapping.values()
     )

@@ -17,6 +17,7 @@ from longjudge.sessions.formats.claude_threads import (
     WholeSession,
     companion_keeper,
 )
+from longjudge.sessions.formats.iflow import WRAPPED, unwrapped_result
 from longjudge.sessions.formats.qwen import is_qwen_record
 from longjudge.sessions.model import Event, EventKind, lengthen
 from longjudge.sessions.render import render_block, render_content, render_input, render_value
@@ -220,12 +221,15 @@ def _bare_event(record: ClaudeRecord, name: str) -> Event:
 
 
 def _tool_result(block: dict[str, object], timestamp: str | None) -> Event:
+    content, failed = block.get("content"), bool_or_none(block.get("is_error"))
+    if is_object(content) and WRAPPED in content:
+        content, failed = unwrapped_result(content)
     return Event(
         EventKind.TOOL_RESULT,
-        render_content(block.get("content")),
+        render_content(content),
         None,
         text_or_none(block.get("tool_use_id")),
-        bool_or_none(block.get("is_error")),
+        failed,
         timestamp,
     )
 

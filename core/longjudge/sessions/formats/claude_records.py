@@ -90,6 +90,23 @@ def convert(value: dict[str, object]) -> ClaudeRecord:
     )
 
 
+def convert_streamed(value: dict[str, object], *, sidechain: bool, meta: bool) -> ClaudeRecord:
+    """Make a record of what a stream writes: it has none of a transcript's further entries."""
+    return ClaudeRecord(
+        type=text_or_none(value.get("type")) or "",
+        subtype=text_or_none(value.get("subtype")),
+        timestamp=text_or_none(value.get("timestamp")),
+        is_sidechain=sidechain or bool_or_none(value.get("isSidechain")),
+        is_meta=meta or bool_or_none(value.get("isMeta")),
+        is_compact_summary=bool_or_none(value.get("isCompactSummary")),
+        is_api_error_message=bool_or_none(value.get("isApiErrorMessage")),
+        message=_message(value.get("message")),
+        content=value.get("content"),
+        error=value.get("error"),
+        api_refusal_explanation=text_or_none(value.get("apiRefusalExplanation")),
+    )
+
+
 def _agent(value: object) -> msgspec.Raw:
     if not is_object(value):
         return _NOTHING

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from longjudge.sessions.formats.answers_in_parts import AnswersInParts
 from longjudge.sessions.formats.claude_code import ClaudeCode
 from longjudge.sessions.formats.claude_partials import PartialAnswers
-from longjudge.sessions.formats.claude_records import convert
+from longjudge.sessions.formats.claude_records import convert_streamed
 from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
@@ -116,10 +116,9 @@ def _all(records: Records) -> Iterator[tuple[int, dict[str, object]]]:
 
 def _events(record: dict[str, object]) -> list[Event]:
     """The events of a record as its transcript would tell them."""
-    marks = {"isSidechain": True} if record.get("parent_tool_use_id") else {}
-    if record.get("isSynthetic"):
-        marks["isMeta"] = True
-    return _transcript.record_events(convert({**record, **marks}))
+    sidechain = bool(record.get("parent_tool_use_id"))
+    meta = bool(record.get("isSynthetic"))
+    return _transcript.record_events(convert_streamed(record, sidechain=sidechain, meta=meta))
 
 
 def _message_id(record: dict[str, object]) -> str | None:

@@ -278,6 +278,4 @@ def _fits(record: Record) -> bool:
         return "usage" in record or "sessionId" in record
     if not is_object(record.get("data")) or "properties" in record or "payload" in record:
         return False
-    if type_ in _SURE:
-        return True
-    return ("." in type_ or type_ == "abort") and ("id" in record or "timestamp" in record)
+    return "." in type_ or type_ == "abort"

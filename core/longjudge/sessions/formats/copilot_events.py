@@ -83,7 +83,7 @@ def result_event(record: Record) -> Event:
     return Event(
         EventKind.TOOL_RESULT,
         "\n".join(filter(None, texts)),
-        None,
+        text_or_none(data.get("toolName")),
         text_or_none(data.get("toolCallId")),
         None if succeeded is None else not succeeded,
         time_of(record),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import message_events
 from longjudge.sessions.formats.one_by_one import OneByOne
+from longjudge.sessions.formats.passing_over import passing_over
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content
 from longjudge.sessions.values import is_object, text_or_none
@@ -24,7 +25,7 @@ _QUERY = re.compile(r"<user_query>\s*(.*?)\s*(?:</user_query>|\Z)", re.S)
 
 
 class Cursor(OneByOne):
-    """Reads the transcripts in `~/.cursor/projects`."""
+    """Reads the transcripts in `~/.cursor/projects`; older ones, of text, are unpacked before."""
 
     name = "cursor"
 
@@ -53,9 +54,19 @@ class Cursor(OneByOne):
         return message_events({**message, "role": record.get("role")}, _time(record))
 
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
-        """One pass."""
-        telling.note(NO_RESULTS, None)
-        super().retell(records, around, telling)
+        """One pass; that results are missing is said where calls are there."""
+        calls = results = 0
+        for given in records:
+            with passing_over(telling, given.number):
+                events = self.record_events(given.value)
+                for event in events:
+                    calls += event.kind is EventKind.TOOL_CALL
+                    results += event.kind is EventKind.TOOL_RESULT
+                    telling.event(event, given.number)
+                if not events:
+                    telling.note(self.label(given.value), given.number)
+        if calls and not results:
+            telling.note(NO_RESULTS, None)
 
 
 def _time(record: Record) -> str | None:

@@ -10,6 +10,8 @@ from array import array
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from longjudge.sessions.formats.failproof_events import FailproofAgent, Happened
 from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
@@ -25,17 +27,20 @@ if TYPE_CHECKING:
     from longjudge.sessions.formats.retold import Given, Records, Telling
 
 REPEATED = "events delivered again, left out"
+SHORTENED = "the feed goes on behind its `next_cursor`; fetch all of it with `--all` and `--limit`"
+MISSING = "events that the export counts and does not hold"
 NO_PAYLOADS = (
     "events without their payload: only summaries are here; fetch them with `fp sessions export`"
 )
 _EVENTS = "events"
+_encode = msgspec.json.Encoder().encode
 
 
 class Failproof(RetoldFormat):
     """Reads exported sessions, spools, feeds and hook logs."""
 
     name = "failproof"
-    lists = (_EVENTS,)
+    lists = (_EVENTS, "timeline.events")
 
     def recognise(
         self, head: Sequence[dict[str, object]], around: Mapping[str, object] | None
@@ -48,6 +53,7 @@ class Failproof(RetoldFormat):
         survey = _Survey(around)
         for number, position, event in _all(records):
             survey.take(event, number, position)
+        _note_missing(around, len(survey), telling)
         agents: dict[tuple[str, str], FailproofAgent] = {}
         for key, facts in survey.sessions.items():
             telling.facts(session=key, id=key or None, started=facts.started)
@@ -57,12 +63,21 @@ class Failproof(RetoldFormat):
 
 def _fits(record: Mapping[str, object]) -> bool:
     if isinstance(record.get("event_type"), str):
-        return any(key in record for key in ("payload", "summary", "agent_id"))
+        return "ts" in record and ("payload" in record or "summary" in record)
     if {"session_id", "agent_id", "environment", "type"} <= record.keys():
         return isinstance(record["type"], str)
     if isinstance(record.get("eventType"), str):
         return "decision" in record and ("policyName" in record or "sessionId" in record)
     return _is_export(record)
+
+
+def _note_missing(around: Mapping[str, object], found: int, telling: Telling) -> None:
+    """Say what the document itself says is not in it."""
+    if around.get("next_cursor") is not None:
+        telling.note(SHORTENED, None, Severity.WARNING)
+    count = around.get("event_count")
+    if isinstance(count, int) and count > found:
+        telling.note(MISSING, None, Severity.WARNING, count - found)
 
 
 def _is_export(record: Mapping[str, object]) -> bool:
@@ -96,7 +111,9 @@ def _happened(record: dict[str, object], session: Mapping[str, object]) -> Happe
     named = text_or_none(record.get("session_id")) or text_or_none(record.get("sessionId"))
     agent = text_or_none(record.get("agent_id")) or text_or_none(session.get("agent_id"))
     payload: object = record
+    summary: str | None = None
     if "event_type" in record:
+        summary = text_or_none(record.get("summary"))
         payload = record.get("payload")
         if is_object(payload):
             agent = text_or_none(payload.get("agent_id")) or agent
@@ -104,15 +121,24 @@ def _happened(record: dict[str, object], session: Mapping[str, object]) -> Happe
     time = record.get("ts", record.get("timestamp"))
     return Happened(
         type="hook_decision" if hook else word(record.get("event_type", record.get("type"))),
-        payload=payload if is_object(payload) else None,
+        # The light feed has an empty one.
+        payload=payload if is_object(payload) and (payload or not summary) else None,
         session=named or text_or_none(session.get("session_id")) or "",
         agent=agent or "",
         started=text_or_none(session.get("started_at")),
         time=iso_time(time, "ms") if not isinstance(time, str) else time[:60],
-        summary=text_or_none(record.get("summary")) if "event_type" in record else None,
+        summary=summary,
         failed=record.get("is_error") is True if "is_error" in record else None,
-        digest=hash(repr((record, session.get("session_id")))),
+        record=record,
     )
+
+
+def _fingerprint(event: Happened) -> int | None:
+    """The same for an event that was delivered again; None where nothing can be said."""
+    try:
+        return hash((event.session, event.agent, _encode(event.record)))
+    except (ValueError, OverflowError, RecursionError):
+        return None
 
 
 class _SessionFacts:
@@ -147,11 +173,16 @@ class _Survey:
         self._mains: dict[str, str] = {}
         self._sorted = True
 
+    def __len__(self) -> int:
+        return len(self._moments) + len(self._repeated)
+
     def take(self, event: Happened, number: int, position: int) -> None:
-        if event.digest in self._seen:
+        digest = _fingerprint(event)
+        if digest in self._seen:
             self._repeated.add((number, position))
             return
-        self._seen.add(event.digest)
+        if digest is not None:
+            self._seen.add(digest)
         facts = self.sessions.setdefault(self.key(event), _SessionFacts())
         facts.started = facts.started or event.started or self._started
         facts.agents.setdefault(event.agent)

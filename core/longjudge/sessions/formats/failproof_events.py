@@ -62,7 +62,7 @@ class Happened:
     time: str | None
     summary: str | None
     failed: bool | None
-    digest: int
+    record: Payload
 
 
 class FailproofAgent:

@@ -6,13 +6,12 @@ AI SDK write parts; OpenInference puts a message inside a message.
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.foreign_blocks import call_block, foreign_block, result_content
 from longjudge.sessions.formats.message_events import is_item
-from longjudge.sessions.formats.unpacked import unpacked
+from longjudge.sessions.formats.unpacked import printed_text, unpacked
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
@@ -216,10 +215,7 @@ def _printed(text: str) -> Message | None:
     match = _REPR.match(text)
     if match is None:
         return None
-    try:
-        content: object = ast.literal_eval(match[2])
-    except (ValueError, SyntaxError, MemoryError):
-        return None
+    content = None if match[2] == "None" else printed_text(match[2])
     found: Message = {"role": ROLES.get(match[1], "user"), "content": content}
     if found["role"] == "tool" and (call := _REPR_CALL.search(text, match.end())):
         found["tool_call_id"] = call[1]

@@ -96,9 +96,12 @@ class _Slot:
     `kept` names the earlier records of what the last one no longer holds.
     """
 
-    __slots__ = ("holds", "kept", "key", "place", "record", "results")
+    __slots__ = ("holds", "kept", "key", "place", "position", "record", "results")
 
-    def __init__(self, key: str, record: int, place: int, message: Message | None) -> None:
+    def __init__(
+        self, position: int, key: str, record: int, place: int, message: Message | None
+    ) -> None:
+        self.position = position
         self.key = key
         self.record = record
         self.place = place
@@ -125,9 +128,9 @@ class _Log:
         self._records = records
         self._held: list[Given] = []
         self._by_key: dict[str, _Slot] = {}
-        self._positions: dict[str, int] = {}
+        self._copies: dict[str, _Slot] = {}
         self._said: Counter[int] = Counter()
-        self._said_at: dict[int, int] = {}
+        self._said_by: dict[int, _Slot] = {}
         self._marked = 0
         self._replaced = 0
         self._taken_back = 0
@@ -140,19 +143,17 @@ class _Log:
         if known is not None:
             known.replace(message, record, place)
             self._replaced += 1
-            if self._positions[key] < self._marked:
-                self._said.update(_marks(message))
+            if known.position < self._marked:
+                self._learn_marks(_marks(message), known)
             return
-        if key:
-            self._positions[key] = len(self.slots)
-        slot = _Slot(key, record, place, message)
+        slot = _Slot(len(self.slots), key, record, place, message)
         self.slots.append(slot)
         if key:
             self._by_key[key] = slot
 
     def add_in_order(self, record: int, place: int = -1) -> None:
         """Take a message of a document, which holds each of them once."""
-        self.slots.append(_Slot("", record, place, None))
+        self.slots.append(_Slot(len(self.slots), "", record, place, None))
 
     def set_messages(self, messages: Sequence[object], record: int) -> None:
         """Take what is said for the first time in a copy of the conversation."""
@@ -173,7 +174,7 @@ class _Log:
             marks = _marks(message)
             if marks and all(used[mark] < self._said[mark] for mark in marks):
                 # The same under a new id, as compression makes one: a rewind may name it.
-                self._positions.setdefault(_key(message), self._said_at[marks[0]])
+                self._copies[_key(message)] = self._said_by[marks[0]]
             elif marks:
                 self.add(message, record, place)
                 self._mark()
@@ -181,14 +182,15 @@ class _Log:
 
     def rewind(self, id_: str) -> None:
         """Take back a message and what follows it; not all of them because one is unknown."""
-        found = [self._positions.get(f"{kind} {id_}") for kind in _KNOWN]
-        position = min((at for at in found if at is not None), default=len(self.slots))
-        if position >= len(self.slots):
+        keys = [f"{kind} {id_}" for kind in sorted(_KNOWN)]
+        slots = [self._by_key.get(key) or self._copies.get(key) for key in keys]
+        found = [slot.position for slot in slots if slot and self._stands(slot)]
+        if not found:
             self._unknown_rewinds += 1
             return
+        position = min(found)
         for slot in self.slots[position:]:
             self._by_key.pop(slot.key, None)
-            self._positions.pop(slot.key, None)
         self._taken_back += len(self.slots) - position
         del self.slots[position:]
         self._marked = min(self._marked, position)
@@ -203,9 +205,9 @@ class _Log:
             if count:
                 telling.note(reason, None, count=count)
 
-    def messages(self, first: int = 0) -> Iterator[tuple[int, Message]]:
+    def messages(self) -> Iterator[tuple[int, Message]]:
         """The messages that stand, read again."""
-        for slot in self.slots[first:]:
+        for slot in self.slots:
             message = self._message(slot.record, slot.place, slot.key)
             if message is None:
                 continue
@@ -221,13 +223,20 @@ class _Log:
         found = (_placed(given.value, place) for given in self._held)
         return next((each for each in found if each and (not key or _key(each) == key)), None)
 
+    def _stands(self, slot: _Slot) -> bool:
+        """Whether a message was not taken back since."""
+        return slot.position < len(self.slots) and self.slots[slot.position] is slot
+
     def _mark(self) -> None:
         """Learn what the messages say that came since the last copy."""
-        for position, (_, message) in enumerate(self.messages(self._marked), self._marked):
-            marks = _marks(message)
-            self._said.update(marks)
-            self._said_at.update(dict.fromkeys(marks, position))
+        for slot in self.slots[self._marked :]:
+            message = self._message(slot.record, slot.place, slot.key)
+            self._learn_marks(_marks(message) if message else [], slot)
         self._marked = len(self.slots)
+
+    def _learn_marks(self, marks: list[int], slot: _Slot) -> None:
+        self._said.update(marks)
+        self._said_by.update(dict.fromkeys(marks, slot))
 
 
 def _learn(given: Given, log: _Log, telling: Telling) -> None:
@@ -297,7 +306,11 @@ def _key(message: Message) -> str:
 
 
 def _marks(message: Message) -> list[int]:
-    return elements(message_events(message, Paired()))
+    try:
+        return elements(message_events(message, Paired()))
+    except RecursionError:
+        # Told as what it is when its turn comes.
+        return [hash(_key(message))]
 
 
 def _is_meta(record: Mapping[str, object]) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions.formats.base import Format
+from longjudge.sessions.formats.generic_shapes import Shape, join
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.keeper import RecordKeeper
 from longjudge.sessions.model import Event, EventKind
@@ -70,6 +71,9 @@ _LEFT_OUT = frozenset(
         *("started_at", "ended_at", "start_time", "end_time", "cache_control"),
     }
 )
+# What makes more of an object depend on its values than its kind.
+_SHAPELESS = frozenset({*_KIND_KEYS[1:], "name", "function", "function_name", "error"})
+_MAX_SHAPES = 512
 # The first of these keys that an object has is the body of such an event.
 _BODY_KEYS: dict[EventKind, tuple[str, ...]] = {
     EventKind.USER_MESSAGE: (*_TEXT_KEYS, "prompt", "input"),
@@ -113,8 +117,25 @@ class GenericEvents(Format[Record]):
         """Any object will do."""
         return value
 
+    def __init__(self) -> None:
+        self._shapes: dict[tuple[str, ...], Shape | None] = {}
+
     def record_events(self, record: Record) -> list[Event]:
         """The event of an object; a call with its result in one object are two events."""
+        word = record.get("kind")
+        if isinstance(word, str):
+            keys = (word, *record)
+            if keys not in self._shapes:
+                if len(self._shapes) >= _MAX_SHAPES:
+                    self._shapes.clear()
+                self._shapes[keys] = _shape_of(word, record)
+            shape = self._shapes[keys]
+            if shape is not None and None not in record.values() and (found := shape.event(record)):
+                return [found]
+        return self.events_by_rules(record)
+
+    def events_by_rules(self, record: Record) -> list[Event]:
+        """The same for an object of any shape."""
         kind, used = _kind_of(record)
         if "kind" not in record:
             _refuse_message_list(record)
@@ -138,7 +159,7 @@ class GenericEvents(Format[Record]):
         if body_key is None and not (is_tool and (tool or has_output)):
             return []
         used |= {body_key or "", tool_key if is_tool else ""}
-        body = _join(_body(record, kind, body_key), _extras(record, used))
+        body = join(_body(record, kind, body_key), _extras(record, used))
         return [_event(kind, body, tool if is_tool else None, record)]
 
     def keepers(self) -> Sequence[type[RecordKeeper[Record]]]:
@@ -149,12 +170,41 @@ class GenericEvents(Format[Record]):
         input_key = _first(record, _INPUT_KEYS) or ""
         output_key = _first(record, _OUTPUT_KEYS) or ""
         used = used | {input_key, output_key}
-        call = _join(_body(record, EventKind.TOOL_CALL, input_key), _extras(record, used))
+        call = join(_body(record, EventKind.TOOL_CALL, input_key), _extras(record, used))
         result = _body(record, EventKind.TOOL_RESULT, output_key)
         return [
             _event(EventKind.TOOL_CALL, call, tool, record),
             _event(EventKind.TOOL_RESULT, result, tool, record, weak_id=True),
         ]
+
+
+def _shape_of(word: str, record: Record) -> Shape | None:
+    """The shape of an object; None for one that the rules have to look at each time."""
+    kind = _KINDS.get(word) or _KINDS.get(_normal(word))
+    if kind is None or kind is EventKind.ERROR or not _SHAPELESS.isdisjoint(record):
+        return None
+    has_input, has_output = (
+        any(key in record for key in keys) for keys in (_INPUT_KEYS, _OUTPUT_KEYS)
+    )
+    if has_input and (has_output or kind is EventKind.TOOL_RESULT):
+        return None
+    body_key = next((key for key in _BODY_KEYS[kind] if key in record), None)
+    if body_key is None or body_key in ("message", "arguments"):
+        return None
+    is_call = kind is EventKind.TOOL_CALL
+    is_tool = is_call or kind is EventKind.TOOL_RESULT
+    tool_key = next((key for key in _TOOL_KEYS if is_tool and key in record), None)
+    used = {"kind", body_key, tool_key}
+    ids = (*_STRONG_ID_KEYS, "id") if is_call else _STRONG_ID_KEYS
+    return Shape(
+        kind,
+        body_key,
+        tool_key,
+        next((key for key in ids if key in record), None),
+        next((key for key in _TIME_KEYS if key in record), None),
+        [] if is_call else [key for key in _ERROR_KEYS if key in record],
+        [key for key in record if key not in used and key not in _LEFT_OUT],
+    )
 
 
 class AllEvents(RecordKeeper[Record]):
@@ -272,10 +322,6 @@ def _extras(record: Record, used: set[str]) -> str:
             if key not in used and key not in _LEFT_OUT and value is not None
         }
     )
-
-
-def _join(body: str, extras: str) -> str:
-    return f"{body}\n{extras}" if body and extras else body or extras
 
 
 def _event(

@@ -39,7 +39,7 @@ class HttpArchive(RetoldFormat):
     """Reads the requests to models; each conversation, known by how it begins, is a session."""
 
     name = "har"
-    lists = ("log.entries", "interactions")
+    lists: Sequence[str] = ("log.entries",)
 
     def recognise(
         self, head: Sequence[dict[str, object]], around: Mapping[str, object] | None
@@ -65,6 +65,30 @@ class HttpArchive(RetoldFormat):
                 f"an HTTP archive (HAR) with {count} requests, none of them to a model; record the"
                 " calls to the model's interface"
             )
+
+
+class RequestRecordings(HttpArchive):
+    """Reads what a test recorded of its requests to a model, named by the model's interface."""
+
+    lists = ("interactions",)
+
+    def __init__(self, name: str, *, anthropic: bool) -> None:
+        self.name = name
+        self._anthropic = anthropic
+
+    def recognise(
+        self, head: Sequence[dict[str, object]], around: Mapping[str, object] | None
+    ) -> float:
+        """The share of records that are a request with its response, to this interface."""
+        if any(map(_is_to_anthropic, head)) is not self._anthropic:
+            return 0.0
+        return sum(map(_is_entry, head)) / len(head or [1])
+
+
+def _is_to_anthropic(entry: Entry) -> bool:
+    request = entry.get("request")
+    url = request.get("url", request.get("uri")) if is_object(request) else None
+    return isinstance(url, str) and "/v1/messages" in url
 
 
 def _tell_exchange(

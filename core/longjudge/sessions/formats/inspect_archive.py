@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from longjudge.errors import NotASessionError
+from longjudge.sessions.formats.inspect_large import take_apart
 from longjudge.sessions.formats.inspect_samples import ITEMS, PART, PREFIX, SHELL, START
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import DECODE_ERRORS
+from longjudge.sessions.scanning import Scanner
 from longjudge.sessions.values import is_object, text_or_none
 from longjudge.sessions.zip_members import HEADER, CutMemberError, Member, inflate, members_of
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from longjudge.sessions.unpack import Unpacking
@@ -29,8 +33,12 @@ if TYPE_CHECKING:
 UNFINISHED = "the log was not finished: what was running when it was written is not in it"
 NO_DIRECTORY = "the archive has no directory: its members were found one by one"
 CUT = "members that are cut or damaged, left out"
-TOO_LARGE = "samples of more than 1 GB, left out"
+CUT_SAMPLE = "samples that are cut or damaged: what is whole in them was read"
+TOO_LARGE = "chunks of more than 1 GB, left out"
 
+_LARGE_SAMPLE = 24 << 20
+"""A sample from here on is taken apart, so that it is never in memory as a whole."""
+_LIKELY_RATIO = 8
 _MAX_MEMBER = 1 << 30
 _MAX_TOTAL = 4 << 30
 _TOTAL_RATIO = 500
@@ -88,7 +96,7 @@ class _SampleMembers:
     def write(self, reader: _Reader) -> None:
         """Write the records of the sample."""
         if self.whole is not None:
-            reader.add(self.whole, b"", b"")
+            reader.add_sample(self.whole, self.prefix)
             return
         for sequence in _SEQUENCES:
             for start, member in sorted(self.chunks.get(sequence, {}).items()):
@@ -124,8 +132,43 @@ class _Reader:
         """A member as a record."""
         data = self._bytes(member)
         if data is not None:
-            self._into.add(head + data + tail if head else data)
+            self._into.add(head + data + tail)
             self.samples += 1
+
+    def add_sample(self, member: Member, prefix: str) -> None:
+        """A sample as a record as it stands; as chunks where it is large, or cut."""
+        try:
+            if (member.size or _LIKELY_RATIO * member.packed) <= _LARGE_SAMPLE:
+                data = b"".join(self._pieces(member))
+                self._count(len(data))
+                self._into.add(data)
+                self.samples += 1
+                return
+        except CutMemberError:
+            pass
+        self._take_apart(member, prefix)
+
+    def _pieces(self, member: Member) -> Iterator[bytes]:
+        for piece in inflate(self._descriptor, member):
+            self._into.tell()
+            yield piece
+
+    def _take_apart(self, member: Member, prefix: str) -> None:
+        with tempfile.TemporaryFile(buffering=0) as file:
+            size = 0
+            try:
+                for piece in self._pieces(member):
+                    size += len(piece)
+                    file.write(piece)
+                is_whole = True
+            except CutMemberError:
+                is_whole = False
+            self._count(size)
+            scanner = Scanner(file.fileno(), size, self._into.tell)
+            is_whole = take_apart(scanner, prefix, self._into.add) and is_whole
+        if not is_whole:
+            self._into.note(CUT_SAMPLE, Severity.WARNING)
+        self.samples += 1
 
     def _bytes(self, member: Member) -> bytes | None:
         """All of a member; None where it is damaged or too large, which is noted."""
@@ -133,10 +176,9 @@ class _Reader:
         size = 0
         if (member.size or 0) <= _MAX_MEMBER:
             try:
-                for piece in inflate(self._descriptor, member):
+                for piece in self._pieces(member):
                     pieces.append(piece)
                     size += len(piece)
-                    self._into.tell()
                     if size > _MAX_MEMBER:
                         break
             except CutMemberError:
@@ -145,13 +187,16 @@ class _Reader:
         if size > _MAX_MEMBER or (member.size or 0) > _MAX_MEMBER:
             self._into.note(TOO_LARGE, Severity.WARNING)
             return None
+        self._count(size)
+        return b"".join(pieces)
+
+    def _count(self, size: int) -> None:
         self._total += size
         if self._total > _MAX_TOTAL and self._total > _TOTAL_RATIO * self._into.packed:
             raise NotASessionError(
                 f"a decompression bomb: it grows from {self._into.packed} bytes to more than"
                 f" {self._total // 1_000_000} MB; unpack it by other means if you trust it"
             )
-        return b"".join(pieces)
 
 
 def _samples(members: list[Member]) -> list[_SampleMembers]:

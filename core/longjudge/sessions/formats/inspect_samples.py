@@ -25,6 +25,10 @@ PART = "inspect_part"
 PREFIX = "sample_prefix"
 START = "start"
 ITEMS = "items"
+NAMES = "names"
+"""Names the names of attachments, where they do not go by their number."""
+CONVERSATION = "conversation"
+"""Names the messages of a sample that was taken apart, where those of the pool are `messages`."""
 SHELL = "sample"
 
 _CHUNKS_HELD = 3
@@ -117,12 +121,21 @@ class ChunkedSample:
         fields = shell.value.get(ITEMS)
         self.number = shell.number
         self.fields: Message = fields if is_object(fields) else {}
+        self._conversation = _Chunks(records, chunks.get(CONVERSATION, {}))
         self._messages = _Chunks(records, chunks.get("messages", {}))
         self._events = _Chunks(records, chunks.get("events", {}))
         self._attachments = _Chunks(records, chunks.get("attachments", {}))
+        self._places = self._attachments.places()
 
     def messages(self) -> Iterator[tuple[int, Handle]]:
-        """The messages of the conversation: ranges of the pool."""
+        """The messages of the conversation: its own, or ranges of the pool.
+
+        The handle of one of its own is below zero.
+        """
+        for number, first, items in self._conversation.all():
+            yield from ((number, -1 - first - offset) for offset in range(len(items)))
+        if len(self._conversation):
+            return
         refs = self.fields.get("message_refs")
         if not is_array(refs):
             refs = [[0, self._messages.known_end()]]
@@ -131,14 +144,17 @@ class ChunkedSample:
 
     def events(self) -> Iterator[tuple[int, Message]]:
         """The events, in order."""
-        for number, items in self._events.all():
+        for number, _, items in self._events.all():
             for item in items:
                 if is_object(item):
                     yield number, item
 
     def message(self, handle: Handle) -> Message | None:
         """The message of a handle."""
-        found = self._messages.item(handle) if isinstance(handle, int) else handle
+        if not isinstance(handle, int):
+            return handle
+        chunks = self._messages if handle >= 0 else self._conversation
+        found = chunks.item(handle if handle >= 0 else -1 - handle)
         return found if is_object(found) else None
 
     def pool_size(self) -> int:
@@ -146,13 +162,16 @@ class ChunkedSample:
         return self._messages.known_end()
 
     def attachment(self, name: str) -> str | None:
-        """The text that a reference names by its number."""
-        found = self._attachments.item(int(name)) if name.isdecimal() and len(name) < 10 else None
+        """The text that a reference names, or gives the number of."""
+        place = self._places.get(name)
+        if place is None and not self._places and name.isdecimal() and len(name) < 10:
+            place = int(name)
+        found = None if place is None else self._attachments.item(place)
         return found if isinstance(found, str) else None
 
 
 class _Chunks:
-    """A sequence in chunks by the position of their first item; a few chunks are held."""
+    """A sequence in chunks, by the position of their first item; a few chunks are held."""
 
     def __init__(self, records: Records, chunks: dict[int, int]) -> None:
         self._records = records
@@ -160,16 +179,29 @@ class _Chunks:
         self._numbers = [chunks[start] for start in self._starts]
         self._held: OrderedDict[int, Sequence[object]] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def places(self) -> dict[str, int]:
+        """The positions of items by their names, where they have any."""
+        found: dict[str, int] = {}
+        for start, number in zip(self._starts, self._numbers, strict=True):
+            for given in self._records.at(number):
+                names = given.value.get(NAMES)
+                for offset, name in enumerate(names if is_array(names) else ()):
+                    found[str(name)] = start + offset
+        return found
+
     def known_end(self) -> int:
         """The position behind the last item."""
         if not self._starts:
             return 0
         return self._starts[-1] + len(self._items(self._numbers[-1]))
 
-    def all(self) -> Iterator[tuple[int, Sequence[object]]]:
-        """The items of each chunk, with the number of its record."""
-        for number in self._numbers:
-            yield number, self._items(number)
+    def all(self) -> Iterator[tuple[int, int, Sequence[object]]]:
+        """The items of each chunk, with the number of its record and the position of the first."""
+        for start, number in zip(self._starts, self._numbers, strict=True):
+            yield number, start, self._items(number)
 
     def record(self, position: int) -> int | None:
         """The number of the record that an item stands in."""

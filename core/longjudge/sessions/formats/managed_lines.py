@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.sessions.formats.managed_agents import METHOD
-from longjudge.sessions.model import Severity
-from longjudge.sessions.records import DECODE_ERRORS, NOT_JSON
+from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.sessions.values import is_array, is_object, word
 
 if TYPE_CHECKING:
@@ -41,7 +40,8 @@ class ManagedLines:
                 try:
                     pair = _decode(line)
                 except DECODE_ERRORS:
-                    into.note(f"line {number}: {NOT_JSON}", Severity.WARNING)
+                    # Kept as it is, so that it is counted as every damaged record is.
+                    into.add(line.strip(), number)
                     continue
                 if len(pair) > 1:
                     into.add(_record(pair[0], pair[1]), number)

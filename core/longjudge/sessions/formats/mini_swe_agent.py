@@ -101,6 +101,15 @@ class _State:
         text = render_content(message.get("content") or "")
         blocks = list(_BLOCK.finditer(text))
         self._waiting = len(blocks) == 1
+        ran = _actions(message)
+        if not self._waiting and ran:
+            # Another pattern than the usual one marks the command; what was run stands beside.
+            self._waiting = True
+            if text:
+                yield Event(EventKind.THINKING, text, timestamp=time)
+            for each in ran:
+                yield Event(EventKind.TOOL_CALL, each, _SHELL, timestamp=time)
+            return
         self._rejected = not self._waiting
         if not self._waiting:
             if text:
@@ -122,12 +131,25 @@ class _State:
         if interrupt == "UserInterruption" or body.startswith(_NEW_TASK):
             return [Event(EventKind.USER_MESSAGE, body, timestamp=time)]
         if interrupt is not None or rejected:
-            return [Event(EventKind.SYSTEM, body, timestamp=time)] if body else []
+            # The second version keeps a rejected answer only beside its rejection.
+            said = text_or_none(_extra(message).get("model_response"))
+            answer = (EventKind.ASSISTANT_MESSAGE, render_value(said))
+            told = (answer, (EventKind.SYSTEM, body))
+            return [Event(kind, text, timestamp=time) for kind, text in told if text]
         if waiting or (self._asked and _is_output(message)):
             event = Event(EventKind.TOOL_RESULT, body, _SHELL, None, _failed(body), time)
             return [_with_outcome(event, message)]
         self._asked = True
         return [Event(EventKind.USER_MESSAGE, body, timestamp=time)] if body else []
+
+
+def _actions(message: Message) -> list[str]:
+    """The commands that were run for an answer, where it says so."""
+    actions = _extra(message).get("actions")
+    found = [
+        each.get("command") for each in (actions if is_array(actions) else ()) if is_object(each)
+    ]
+    return [render_input({"command": each}) for each in found if isinstance(each, str)]
 
 
 def _commands(message: Message) -> bool:
@@ -136,6 +158,8 @@ def _commands(message: Message) -> bool:
 
 def _is_output(message: Message) -> bool:
     content = message.get("content")
+    if "raw_output" in _extra(message):
+        return True
     return isinstance(content, str) and _RETURN_CODE.match(content) is not None
 
 

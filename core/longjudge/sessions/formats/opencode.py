@@ -129,7 +129,7 @@ class _Kept:
 
     def learn(self, given: Given, shape: Shape | None) -> None:
         """Take what a record says."""
-        items = items_of(given.value)
+        items = items_of(given.value, shape)
         key = ""
         for at, item in enumerate(items):
             if item.what is What.SESSION:

@@ -60,6 +60,7 @@ _OTHERS: tuple[tuple[str, str], ...] = (
     ("spans", "a database of trace spans; export the traces as OTLP JSON first"),
     ("blobs", "a chat store of Cursor; export the chat from Cursor first"),
 )
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 _JSON = frozenset({"data", "parts"})
 _COPY_BYTES = 1 << 20
 _STEPS = 200_000
@@ -95,17 +96,17 @@ class OpenCodeDatabase:
                         return
                     except sqlite3.OperationalError:
                         # Its log may only be shared by those who may write to it.
-                        if stopped or into.written or not _has_bytes(_log(path)):
+                        if stopped or into.written or not _has_bytes(_beside(path, "-wal")):
                             raise
                 _read(_copied(path, descriptor, Path(scratch), into), into, stopped)
-            except sqlite3.Error as error:
+            except _FAULTS as error:
                 if stopped:
                     raise stopped[0] from None
                 raise _unreadable(error) from error
 
 
-def _unreadable(error: sqlite3.Error) -> SessionError:
-    reason = clean_line(str(error), 100)
+def _unreadable(error: Exception) -> SessionError:
+    reason = _reason(error)
     if "locked" in reason or "busy" in reason:
         return SessionError(
             f"the database is in use ({reason}); close the program that has it open"
@@ -114,6 +115,11 @@ def _unreadable(error: sqlite3.Error) -> SessionError:
         f"an SQLite database that cannot be read ({reason}); copy it again, or export the session"
         " from it"
     )
+
+
+def _reason(error: Exception) -> str:
+    # SQLite quotes what is damaged, which may be no text.
+    return clean_line(str(error), 100) if isinstance(error, sqlite3.Error) else "malformed schema"
 
 
 def _read(address: str, into: Unpacking, stopped: list[LongjudgeError]) -> None:
@@ -151,13 +157,16 @@ def _address(path: Path) -> str | None:
     if not _begins_as(path, MAGIC):
         return None
     address = path.absolute().as_uri()
-    if not _has_bytes(_log(path)):
+    if _has_bytes(_beside(path, "-journal")):
+        # A change that was broken off has to be undone first.
+        return None
+    if not _has_bytes(_beside(path, "-wal")):
         return f"{address}?mode=ro&immutable=1"
-    return f"{address}?mode=ro" if Path(f"{path}-shm").exists() else None
+    return f"{address}?mode=ro" if _beside(path, "-shm").exists() else None
 
 
 def _copied(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
-    """The address of a copy of the database and of the log beside it."""
+    """The address of a copy of the database and of the logs beside it."""
     copy = scratch / "database"
     try:
         with copy.open("wb") as target:
@@ -167,8 +176,9 @@ def _copied(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
                 target.write(read_range(descriptor, position, end))
                 position = end
                 into.tell()
-        if _begins_as(path, MAGIC) and _has_bytes(_log(path)):
-            shutil.copyfile(_log(path), scratch / "database-wal")
+        for ending in ("-wal", "-journal") if _begins_as(path, MAGIC) else ():
+            if _has_bytes(_beside(path, ending)):
+                shutil.copyfile(_beside(path, ending), _beside(copy, ending))
     except OSError as error:
         raise SessionError(
             f"the database cannot be copied to {tempfile.gettempdir()}: {error.strerror};"
@@ -177,8 +187,8 @@ def _copied(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
     return copy.as_uri()
 
 
-def _log(path: Path) -> Path:
-    return Path(f"{path}-wal")
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
 def _begins_as(path: Path, magic: bytes) -> bool:
@@ -268,12 +278,11 @@ class _Reading:
         try:
             for values in database.execute(sql):
                 self._add(table, dict(zip(columns, values, strict=True)))
-        except sqlite3.DatabaseError as error:
+        except _FAULTS as error:
             if not self._read or "interrupted" in str(error):
                 raise
-            reason = clean_line(str(error), 100)
             self._into.note(
-                f"the database is damaged: rows of {table} were left out ({reason})",
+                f"the database is damaged: rows of {table} were left out ({_reason(error)})",
                 Severity.WARNING,
             )
 

@@ -26,7 +26,7 @@ _EVENTS = (
     *("installation.", "ide.", "pty.", "tui.", "vcs.", "project.", "mcp.", "question."),
     *("command.", "worktree.", "global.", "workspace.", "plugin.", "catalog."),
 )
-_RUN = frozenset({"step_start", "step_finish", "tool_use", "text", "reasoning", "error"})
+_RUN = frozenset({"step_start", "step_finish", "tool_use", "text", "reasoning", "error", "done"})
 _LATER = QUIET_MESSAGES | {"user", "assistant", "synthetic", "system", "shell", "compaction"}
 _TABLES = frozenset({"session", "message", "part", "session_message", "sessions", "messages"})
 
@@ -81,13 +81,14 @@ def shape_of(value: Value) -> Shape | None:
         part = value.get("part")
         if is_object(part):
             return Shape.RUN if "messageID" in part else None
-        return Shape.RUN if "sessionID" in value and "error" in value else None
+        ended = "error" in value or type_ == "done"
+        return Shape.RUN if ended and "sessionID" in value else None
     return Shape.FRAGMENT if _fragment(value) else None
 
 
-def items_of(value: Value) -> list[Item]:
-    """Everything that a record says, in order."""
-    shape = shape_of(value)
+def items_of(value: Value, shape: Shape | None = None) -> list[Item]:
+    """Everything that a record says, in order; `shape` where it is known."""
+    shape = shape or shape_of(value)
     if shape is Shape.EXPORT:
         return list(_exported(value))
     if shape is Shape.ROW:
@@ -171,6 +172,12 @@ def _event_items(value: Value) -> list[Item]:
     if event is None:
         return []
     type_, properties = event
+    session = _text(properties.get("sessionID"))
+    ids = _text(properties.get("messageID")), _text(properties.get("partID"))
+    if type_ == "message.part.delta":
+        # By far the most of a log.
+        said = properties.get("field") == "text"
+        return [Item(What.PIECE, properties, session, *ids)] if said else []
     time = iso_time(value.get("timestamp"), "ms")
     info, part = properties.get("info"), properties.get("part")
     if type_ in ("session.created", "session.updated") and is_object(info):
@@ -179,14 +186,9 @@ def _event_items(value: Value) -> list[Item]:
         return [_item(What.MESSAGE, info, time)]
     if type_ == "message.part.updated" and is_object(part):
         return [_item(What.PART, part, time)]
-    session = _text(properties.get("sessionID"))
-    if type_ == "message.part.delta" and properties.get("field") == "text":
-        ids = _text(properties.get("messageID")), _text(properties.get("partID"))
-        return [Item(What.PIECE, properties, session, *ids, time)]
     if type_ == "session.error":
         return [Item(What.ERROR, properties, session=session, time=time)]
     if type_ in ("message.removed", "message.part.removed"):
-        ids = _text(properties.get("messageID")), _text(properties.get("partID"))
         return [Item(What.REMOVED, properties, session, *ids, time)]
     return []
 
@@ -195,7 +197,8 @@ def _run_items(value: Value) -> list[Item]:
     session, time = _text(value.get("sessionID")), iso_time(value.get("timestamp"), "ms")
     part = value.get("part")
     if not is_object(part):
-        return [Item(What.ERROR, value, session=session, time=time)]
+        failed = value.get("type") == "error"
+        return [Item(What.ERROR, value, session=session, time=time)] if failed else []
     session = session or _text(part.get("sessionID"))
     ids = _text(part.get("messageID")), _text(part.get("id"))
     return [Item(What.PART, part, session, *ids, time)]

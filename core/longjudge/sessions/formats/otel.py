@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats.otel_content import answer_of, failure_of, request_of, tool_of
+from longjudge.sessions.formats.otel_content import (
+    answer_of,
+    failure_of,
+    request_of,
+    tool_name,
+    tool_of,
+)
 from longjudge.sessions.formats.otel_kinds import agent_of, kind_of, session_of
 from longjudge.sessions.formats.otlp import (
     RESOURCE_LISTS,
@@ -22,6 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from longjudge.sessions.formats.retold import Given
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundSpan(Found):
+    """A span with its shape, so that it is read once."""
+
+    read: OtelSpan
 
 
 class OtelSpans(TraceFormat):
@@ -43,14 +57,15 @@ class OtelSpans(TraceFormat):
     def spans(self, given: Given) -> Iterator[Found]:
         """The spans of a record."""
         for raw in raw_spans(given.value):
-            yield Found(_outline(read_span(raw)), raw)
+            span = read_span(raw)
+            yield _FoundSpan(_outline(span), raw, span)
 
     def content(self, found: Found) -> Content:
         """What a span recorded."""
         kind = found.span.kind
         if kind is SpanKind.OTHER and found.span.parent:
             return Content()
-        span = read_span(found.value)
+        span = found.read if isinstance(found, _FoundSpan) else read_span(found.value)
         failure = failure_of(span)
         if kind is SpanKind.TOOL:
             tool = tool_of(span)
@@ -74,7 +89,7 @@ def _outline(span: OtelSpan) -> Span:
         id=span.id,
         parent=span.parent.strip("0") and span.parent,
         trace=span.trace,
-        name=tool_of(span).name if kind is SpanKind.TOOL else span.name,
+        name=tool_name(span) if kind is SpanKind.TOOL else span.name,
         kind=kind,
         start=span.order,
         record=0,

@@ -233,12 +233,18 @@ class Tool:
     output: object
 
 
+def tool_name(span: OtelSpan) -> str:
+    """The tool that a span ran."""
+    name = _text(span.attributes, _TOOL_NAMES) or span.name
+    for prefix in _TOOL_PREFIXES:
+        name = name.removeprefix(prefix) or name
+    return name
+
+
 def tool_of(span: OtelSpan) -> Tool:
     """The call that a span stands for."""
     attributes = span.attributes
-    name = _text(attributes, _TOOL_NAMES) or span.name
-    for prefix in _TOOL_PREFIXES:
-        name = name.removeprefix(prefix) or name
+    name = tool_name(span)
     given = _value(attributes, _TOOL_INPUTS)
     output = _value(attributes, _TOOL_OUTPUTS)
     call_id = _text(attributes, _TOOL_IDS) or None

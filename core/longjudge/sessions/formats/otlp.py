@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RESOURCE_LISTS = ("resourceSpans", "resource_spans", "batches")
 _SCOPE_LISTS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-_SPAN_LISTS = ("spans",)
+_LISTS = (*RESOURCE_LISTS, *_SCOPE_LISTS, "spans", "data", "trace")
 _TRACE_KEYS = ("traceId", "trace_id", "traceID")
 _SPAN_KEYS = ("spanId", "span_id", "spanID")
 _PARENT_KEYS = ("parentSpanId", "parent_span_id", "parentSpanID", "parent_id", "parentId")
@@ -36,7 +36,11 @@ _TYPED = {
 _LIST_VALUES = ("arrayValue", "array_value")
 _MAP_VALUES = ("kvlistValue", "kvlist_value")
 _FAILED = ("2", "error", "status_code_error", "statuscode.error")
+_SPANS = frozenset(_SPAN_KEYS)
+_STARTS = frozenset(_START_KEYS)
+_NAMES = frozenset({"name", "operationName"})
 _MAX_DEPTH = 20
+_MAX_NESTING = 6
 _NANOSECONDS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
@@ -50,7 +54,7 @@ class OtelEvent:
 
 @dataclass(frozen=True, slots=True)
 class OtelSpan:
-    """A span in one shape; `start` and `end` are dates, `order` sorts by the start."""
+    """A span in one shape; `start` is a date, `order` sorts by it, `ended` is as it stands."""
 
     id: str
     parent: str
@@ -58,25 +62,33 @@ class OtelSpan:
     name: str
     order: str
     start: str | None
-    end: str | None
+    ended: object
     attributes: Attributes
     events: tuple[OtelEvent, ...] = field(default=())
     failed: bool = False
     message: str | None = None
+
+    @property
+    def end(self) -> str | None:
+        """When the span ended, else when it began."""
+        return _time(self.ended)[1] or self.start
 
 
 def raw_spans(value: object, depth: int = 0) -> Iterator[dict[str, object]]:
     """The spans as they stand in a container, or the one that a value is."""
     if is_array(value):
         for item in value:
-            yield from raw_spans(item, depth)
+            if is_object(item) and is_span(item):
+                yield item
+            else:
+                yield from raw_spans(item, depth)
         return
-    if not is_object(value) or depth > 6:
+    if not is_object(value) or depth > _MAX_NESTING:
         return
     if is_span(value):
         yield value
         return
-    for name in (*RESOURCE_LISTS, *_SCOPE_LISTS, *_SPAN_LISTS, "data", "trace"):
+    for name in _LISTS:
         inner = value.get(name)
         if is_array(inner) or (name == "trace" and is_object(inner)):
             yield from raw_spans(inner, depth + 1)
@@ -84,15 +96,13 @@ def raw_spans(value: object, depth: int = 0) -> Iterator[dict[str, object]]:
 
 def is_span(value: dict[str, object]) -> bool:
     """Whether an object is one span: it has a span's id and a name or a time."""
-    own = any(key in value for key in _SPAN_KEYS)
-    if not own:
-        own = any(_has_ids(value.get(key)) for key in _CONTEXT_KEYS)
-    named = "name" in value or "operationName" in value
-    return own and named and any(key in value for key in _START_KEYS)
+    if _STARTS.isdisjoint(value) or _NAMES.isdisjoint(value):
+        return False
+    return not _SPANS.isdisjoint(value) or any(_has_ids(value.get(key)) for key in _CONTEXT_KEYS)
 
 
 def _has_ids(value: object) -> bool:
-    return is_object(value) and any(key in value for key in _SPAN_KEYS)
+    return is_object(value) and not _SPANS.isdisjoint(value)
 
 
 def read_span(raw: dict[str, object]) -> OtelSpan:
@@ -108,7 +118,7 @@ def read_span(raw: dict[str, object]) -> OtelSpan:
         name=str(_first(raw, ("name", "operationName")) or ""),
         order=order,
         start=start,
-        end=_time(_first(raw, _END_KEYS))[1] or start,
+        ended=_first(raw, _END_KEYS),
         attributes=attributes,
         events=tuple(_events(raw)),
         failed=failed,
@@ -201,7 +211,11 @@ def _is_number(text: str) -> bool:
 
 
 def _first(source: dict[str, object], keys: tuple[str, ...]) -> object:
-    return next((source[key] for key in keys if source.get(key) is not None), None)
+    for key in keys:
+        value = source.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def _id(raw: dict[str, object], contexts: list[dict[str, object]], keys: tuple[str, ...]) -> str:

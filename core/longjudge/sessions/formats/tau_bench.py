@@ -73,7 +73,7 @@ class TauBench(RetoldFormat):
 
 
 def _is_run(record: Run) -> bool:
-    if is_array(record.get("traj")) and ("task_id" in record or "reward" in record):
+    if _has(record, "traj") and ("task_id" in record or "reward" in record):
         return True
     if isinstance(record.get(_DISPLAY), str):
         return True
@@ -83,7 +83,9 @@ def _is_run(record: Run) -> bool:
 
 
 def _has(record: Run, key: str) -> bool:
-    return is_array(record.get(key))
+    """Whether a list stands there; of a large document only the type of an entry is known."""
+    value = record.get(key)
+    return is_array(value) or value == "list"
 
 
 def _is_index(record: Run) -> bool:
@@ -175,7 +177,10 @@ def _thread(message: Run, event: Event) -> str:
 
 
 def _plain(message: Run) -> Run:
-    """A message as models' interfaces have it: ids of results and faults under their names."""
+    """A message as models' interfaces have it: text, ids of results, faults under their names."""
+    if message.get("is_audio") is True:
+        # The content is sound; what was to be said stands beside it.
+        return {**message, "content": message.get("audio_script_gold")}
     if message.get("role") != "tool":
         return message
     plain = {**message, "tool_call_id": message.get("tool_call_id") or message.get("id")}

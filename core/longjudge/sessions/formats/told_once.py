@@ -227,7 +227,7 @@ class ToldOnce:
         number = self._next(self._by_key.get(key, ()), key, heads, fits)
         if number is not None and not (event.call_id and self._calls[number].named):
             return number
-        if event.body:
+        if event.body or event.call_id in self._by_id:
             return None
         # The tool's own record may name no input.
         first = max(0, len(self._calls) - _RECENT)
