@@ -10,7 +10,11 @@ from its seed by `--only SEED`. Files come from the samples, and from the corpus
 from __future__ import annotations
 
 import argparse
+import bz2
+import gzip
+import io
 import json
+import lzma
 import multiprocessing
 import os
 import random
@@ -18,10 +22,13 @@ import sys
 import tempfile
 import time
 import traceback
+import zipfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import zstandard
 
 from corpus import CORPUS, corpus_files
 from longjudge.errors import SessionError
@@ -41,6 +48,7 @@ HANG_SECONDS = 30.0
 MEMORY_BYTES = 2 << 30
 EVENTS_READ_AGAIN = 400
 EVENTS_A_SESSION = 40
+READ_TWICE_BYTES = 60_000
 
 INSERTED = (
     *(b"\0", b"\0" * 300, b"\n", b"\r\n", b'"', b'\\"', b"\\", b"{", b"}", b"[", b"]", b",", b":"),
@@ -66,7 +74,8 @@ def seed_files() -> list[Path]:
     """Every file that is small enough to be mutated often."""
     corpus = [CORPUS / name for name in corpus_files()]
     files = [*sorted(SAMPLES.glob("*")), *corpus]
-    return [path for path in files if path.is_file() and 0 < path.stat().st_size <= MAX_FILE_BYTES]
+    most = int(os.environ.get("FUZZ_MAX_BYTES", MAX_FILE_BYTES))
+    return [path for path in files if path.is_file() and 0 < path.stat().st_size <= most]
 
 
 def mutated(rng: random.Random, data: bytes, other: bytes) -> bytes:
@@ -141,6 +150,30 @@ def _encode(rng: random.Random, data: bytes, _: bytes) -> bytes:
     return data.decode("utf-8", "replace").encode(rng.choice(("utf-16", "utf-16-le")))
 
 
+def _pack(rng: random.Random, data: bytes, _: bytes) -> bytes:
+    """Compress it, and damage that."""
+    packed = rng.choice(PACKERS)(data)
+    damage = rng.choice((_flip, _delete, _truncate, _insert, _swap))
+    return damage(rng, packed, data) if rng.random() < 0.8 else packed
+
+
+def _zipped(data: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("a.jsonl", "b.jsonl"):
+            archive.writestr(zipfile.ZipInfo(name), data[: len(data) // 2 or 1])
+    return file.getvalue()
+
+
+PACKERS: tuple[Callable[[bytes], bytes], ...] = (
+    lambda data: gzip.compress(data, 1, mtime=0),
+    lambda data: bz2.compress(data, 1),
+    lambda data: lzma.compress(data, preset=0),
+    zstandard.ZstdCompressor().compress,
+    _zipped,
+)
+
+
 def _value(rng: random.Random, data: bytes, _: bytes) -> bytes:
     """Give a few values of the document, or of a record, another type."""
     lines = [data]
@@ -181,7 +214,7 @@ def _changed(rng: random.Random, value: object) -> object:
 
 MUTATIONS: tuple[Callable[[random.Random, bytes, bytes], bytes], ...] = (
     *(_flip, _delete, _duplicate, _splice, _truncate, _behead, _insert, _insert, _swap, _lines),
-    *(_encode, _value, _value, _value, _value),
+    *(_encode, _pack, _value, _value, _value, _value),
 )
 
 
@@ -232,10 +265,23 @@ def _loading_fault(path: Path) -> str | None:
                 words = session.text(number)
                 words.encode()
                 session.raw(number)
+                session.line(number)
+                session.file(number)
                 if text_digest(words) != session.index.digest(number):
                     return "a text reads back otherwise"
+            if len(session.id) > 220 or session.title != clean_line(session.title, 1000):
+                return "an id or title that acts"
             if any(note.reason != clean_line(note.reason, 2000) for note in session.diagnostics):
                 return "a diagnostic that acts"
+        if path.stat().st_size < READ_TWICE_BYTES:
+            again = load_sessions(path)
+            same = [each.index.digests for each in again] == [
+                each.index.digests for each in sessions
+            ]
+            for session in again:
+                session.close()
+            if not same:
+                return "loads otherwise the second time"
     finally:
         for session in sessions:
             session.close()

@@ -194,3 +194,16 @@ async def test_a_line_that_is_still_written_waits_for_its_end(
         await desk.press("R")
         await desk.sees("41 events")
         assert desk.bench.session.skipped_lines == 0
+
+
+async def test_of_a_document_that_grows_no_lines_are_counted(open_desk, tmp_path, looked_at_always):
+    path = tmp_path / "live.json"
+    calls = [json.loads(record(number)) for number in range(5)]
+    path.write_text(json.dumps(calls, indent=1))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("5 events")
+        path.write_text(json.dumps([*calls, *calls], indent=1))
+        await desk.sees("more in the file: R reads on")
+        assert "new line" not in desk.text
+        await desk.press("R")
+        await desk.sees("10 events")

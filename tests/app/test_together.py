@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -10,6 +11,10 @@ import server as api
 from claude_code_records import assistant, call, result, text, user
 from commands_for_tests import longjudge
 from longjudge.judges.anthropic import AnthropicJudge
+from longjudge.errors import SessionError
+from longjudge.sessions import SessionFile
+from longjudge_tui.library import together as of_library
+from longjudge_tui.library.together import Together
 from server import MessagesServer
 
 CHUNK_CHARS = 1000
@@ -198,3 +203,84 @@ def folder_of(path):
 
 def command_sessions(folder):
     return longjudge("sessions", folder, "--json").objects
+
+
+def listed(path, *names):
+    return [SessionFile(path, True, 1, 0.0, name) for name in names]
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.fixture
+def conversations(tmp_path):
+    path = tmp_path / "three.jsonl"
+
+    def of(*names):
+        lines = [
+            json.dumps({"id": name, "messages": [{"role": "user", "content": f"hi {name}"}]})
+            for name in names
+        ]
+        path.write_text("\n".join(lines))
+        return path
+
+    return of
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The paths of the files that are read."""
+    seen = []
+    load = of_library.load_sessions
+
+    def counted(path, *rest):
+        seen.append(path)
+        return load(path, *rest)
+
+    monkeypatch.setattr(of_library, "load_sessions", counted)
+    return seen
+
+
+def always(_done, _total):
+    return True
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files by /proc")
+def test_a_file_of_several_sessions_is_read_once_and_let_go(conversations, reads):
+    path = conversations("a", "b", "c")
+    before = open_files()
+    files = listed(path, "a", "b", "c")
+    together = Together(files)
+    for file in files:
+        session = together.load(file, always).session
+        assert session.text(0) == f"user_message\nhi {file.session}"
+        session.close()
+    assert reads == [path]
+    together.close()
+    assert open_files() == before
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files by /proc")
+def test_sessions_that_are_wanted_no_more_are_let_go(conversations, reads):
+    path = conversations("a", "b", "c")
+    before = open_files()
+    files = listed(path, "a", "b")
+    together = Together(files)
+    together.load(files[0], always).session.close()
+    assert open_files() > before
+    together.leave_out(files[1])
+    assert open_files() == before
+
+
+def test_a_file_that_changed_meanwhile_is_read_again(conversations, reads):
+    path = conversations("a", "b", "c")
+    files = listed(path, "a", "b", "c")
+    together = Together(files)
+    together.load(files[0], always).session.close()
+    conversations("a", "b")
+    together.load(files[1], always).session.close()
+    with pytest.raises(SessionError, match="no session c in it"):
+        together.load(files[2], always)
+    together.close()
+    assert reads == [path] * 3

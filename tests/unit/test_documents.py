@@ -8,6 +8,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,7 +75,11 @@ def names(document: Document | None, data: bytes) -> list[str]:
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
@@ -296,3 +301,22 @@ def test_a_session_in_a_large_document_reads_as_in_a_small_one(
     assert [large.text(n) for n in range(len(large.index))] == texts
     assert large.title == "t"
     large.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'[{"a": 1},' + b'{"a": ' * 60_000,
+        b'{"events": [' + b'{"a": [' * 60_000,
+        b"{\n" * 100_000,
+        b'{\n"a": 1\n\n' * 40_000,
+        b"[" + b"\0" * 1_000_000,
+        b'["' + b"\\" * 1_000_001,
+        b'{"messages": [\n' * 40_000,
+    ],
+    ids=["open objects", "open lists", "braces", "rows", "NUL", "backslashes", "wrappers"],
+)
+def test_a_hostile_document_is_given_up_in_time(data: bytes) -> None:
+    began = process_time()
+    read(data)
+    assert process_time() - began < 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from tempfile import NamedTemporaryFile
 
 import pytest
@@ -12,14 +13,21 @@ from hypothesis import strategies as st
 
 from corpus import CORPUS, corpus_files, needs_corpus
 from longjudge.errors import SessionError, UsageError
-from longjudge.sessions import Event, EventKind, load_session, load_sessions, session_from_events
+from longjudge.sessions import (
+    Event,
+    EventKind,
+    load_session,
+    load_sessions,
+    search_pattern,
+    session_from_events,
+)
 from longjudge.sessions import search as engine
-from longjudge.sessions import search_pattern
 from longjudge.sessions.gather import Gathering
+from longjudge.sessions.index import extend_index
 from longjudge.sessions.memory import session_from_events as in_memory
 from longjudge.sessions.model import Session
 from longjudge.sessions.notes import Notes
-from longjudge.sessions.retelling import RetoldSource, Retelling, Spool
+from longjudge.sessions.retelling import Retelling, RetoldSource, Spool
 from longjudge.sessions.search import Search
 from longjudge.sessions.search_factors import pattern_words
 from longjudge.sessions.search_match import Phrase
@@ -84,9 +92,7 @@ def short_slices(monkeypatch):
 LETTERS = st.text(alphabet='ab1 kS"\\/\n:{}éПж😀\u2028.,-', max_size=12)
 
 
-@given(
-    st.lists(LETTERS, min_size=1, max_size=12), LETTERS, st.booleans(), st.booleans(), st.data()
-)
+@given(st.lists(LETTERS, min_size=1, max_size=12), LETTERS, st.booleans(), st.booleans(), st.data())
 def test_it_finds_what_a_look_at_every_text_finds(texts, any_words, ascii_only, array, data):
     cut = data.draw(st.sampled_from(texts))
     start = data.draw(st.integers(0, len(cut)))
@@ -229,9 +235,7 @@ def test_arguments_that_are_json_in_a_string_are_found_as_they_are_shown(tmp_pat
     items = [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": [call]}]
     session = load_session(write(tmp_path / "a.jsonl", items, ascii_only=True))
     for words in ("größer", "GRÖSSER", 'command: echo "g', "\\ é", "n: 2", 'echo "GRÖßER'):
-        assert found(session, words.lower()) == expected(
-            session, words.lower(), ignore_case=False
-        )
+        assert found(session, words.lower()) == expected(session, words.lower(), ignore_case=False)
     assert found(session, "größer") == [1]
 
 
@@ -360,6 +364,20 @@ def test_a_search_goes_on_where_its_session_is_closed_meanwhile(tmp_path):
         Search(session, parse_query("yes"))
 
 
+def test_what_a_session_grows_by_is_for_the_next_search(tmp_path):
+    session = load_session(write(tmp_path / "a.jsonl", say("yes", "no", "yes")))
+    search = Search(session, parse_query("yes"))
+    steps = search.steps()
+    more = load_session(write(tmp_path / "b.jsonl", say("yes", "yes")))
+    more.index.records = array("I", [3, 4])
+    extend_index(session.index, more.index)
+    session.index.seal_more(more.index)
+    assert search.share == 0.0
+    for _ in steps:
+        pass
+    assert (list(search.hits), search.done, search.share) == ([0, 2], 3, 1.0)
+
+
 def test_events_that_are_not_what_was_indexed_are_counted_and_not_found(tmp_path):
     path = write(tmp_path / "a.jsonl", say("needle one", "needle two"))
     session = load_session(path)
@@ -420,18 +438,25 @@ def check_corpus_file(name):
         sessions = load_sessions(CORPUS / name)
     except SessionError:
         pytest.skip("refused")
-    for session in sessions[:2]:
-        texts = [session.text(number) for number in range(min(400, len(session.index)))]
-        by_kind = {}
-        for number, text in enumerate(texts):
-            by_kind.setdefault((session.index.kinds[number], session.index.tools[number]), text)
-        for text in [*by_kind.values()][:12]:
-            for word in {*re.findall(r"\S{2,20}", text)[1:40:5]}:
-                query = Query(Mode.TEXT, word)
-                hits = [hit for hit in found(session, query) if hit < len(texts)]
-                phrase = Phrase(word, ignore_case=query.ignores_case)
-                assert hits == [n for n, each in enumerate(texts) if phrase.is_in(each)], word
-        session.close()
+    try:
+        for session in sessions[:2]:
+            check_some_words(session)
+    finally:
+        for session in sessions:
+            session.close()
+
+
+def check_some_words(session):
+    texts = [session.text(number) for number in range(min(400, len(session.index)))]
+    by_kind = {}
+    for number, text in enumerate(texts):
+        by_kind.setdefault((session.index.kinds[number], session.index.tools[number]), text)
+    for text in [*by_kind.values()][:12]:
+        for word in {*re.findall(r"\S{2,20}", text)[1:40:5]}:
+            query = Query(Mode.TEXT, word)
+            hits = [hit for hit in found(session, query) if hit < len(texts)]
+            phrase = Phrase(word, ignore_case=query.ignores_case)
+            assert hits == [n for n, each in enumerate(texts) if phrase.is_in(each)], word
 
 
 @needs_corpus

@@ -46,7 +46,8 @@ class Diary(RetoldFormat):
                 event = Event(kind, str(value["said"]), call_id=_text(value.get("call")))
                 telling.event(event, each.number, session=session, thread=thread)
             elif "of" in value and last[str(value["of"])] == each.number:
-                event = Event(EventKind.USER_MESSAGE, f"last of {value['of']}")
+                (again,) = records.at(each.number)
+                event = Event(EventKind.USER_MESSAGE, f"last of {again.value['of']}")
                 telling.event(event, each.number, session=session)
             elif "starts" in value:
                 telling.starts(str(value["starts"]), call_id=str(value["by"]), session=session)
@@ -137,6 +138,30 @@ def test_what_is_lost_is_counted_and_said(tmp_path: Path) -> None:
     session.close()
 
 
+@pytest.mark.parametrize(("indent", "line"), [(None, 1), (1, 8)])
+def test_what_is_lost_of_a_document_is_said_with_its_line(
+    tmp_path: Path, indent: int | None, line: int
+) -> None:
+    pages = [{"diary": "a", "said": "one"}, {"diary": "a", "lost": 1}, {"diary": "a", "lost": 2}]
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps({"version": 1, "steps": pages}, indent=indent))
+    session = load_session(path)
+    (note,) = session.diagnostics
+    assert (note.reason, note.count, note.line) == ("a lost page", 2, line)
+    session.close()
+
+
+def test_a_short_session_is_told_where_little_room_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = os.statvfs_result((4096, 4096, 9, 3, 3, 9, 9, 9, 0, 255))
+    monkeypatch.setattr(os, "fstatvfs", lambda descriptor: room)
+    load_session(_write(tmp_path / "d.jsonl", [{"diary": "a", "said": "one"}])).close()
+    pages = [{"diary": "a", "said": "x" * 6000}] * 3
+    with pytest.raises(SessionError, match=r"do not fit into .*TMPDIR"):
+        load_session(_write(tmp_path / "e.jsonl", pages))
+
+
 def test_a_file_without_a_told_event_is_no_session(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(NotASessionError, match=r"d\.jsonl: no session"):
@@ -157,6 +182,24 @@ def test_no_room_for_the_events_is_one_line_that_names_the_folder(
     with pytest.raises(SessionError, match=r"do not fit into .*TMPDIR"):
         load_session(path)
     monkeypatch.undo()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("kept", [0, 40, None], ids=["emptied", "cut", "written over"])
+def test_a_file_that_is_changed_while_it_is_read_is_no_shorter_session(
+    tmp_path: Path, kept: int | None
+) -> None:
+    path = _write(tmp_path / "d.jsonl", [{"diary": "a", "said": "page"}] * 3)
+    data = path.read_bytes()
+
+    def change(done: int, total: int) -> bool:
+        if done == total:
+            path.write_bytes(data.replace(b"page", b"PAGE") if kept is None else data[:kept])
+        return True
+
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(SessionError, match=r"d\.jsonl: was changed while it was read"):
+        load_session(path, change)
     assert len(os.listdir("/proc/self/fd")) == before
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from longjudge.errors import NotASessionError
+from longjudge.errors import CopiedSessionError, NotASessionError
 from longjudge.sessions.gather import DistinctNames
 from longjudge.sessions.model import Diagnostic, Severity
 from longjudge.text import clean_line
@@ -16,49 +17,72 @@ if TYPE_CHECKING:
 
 NO_SESSION = "files in the archive that are no session, left out"
 _SHOWN = 5
+_MAY_BE_ANYTHING = frozenset({"", ".json", ".db", ".md", ".txt"})
 
 
 class SeveralFilesError(NotASessionError):
-    """An archive holds several files that may be sessions; `members` names them."""
+    """An archive holds several files that may be sessions; `members` names them.
 
-    def __init__(self, words: str, members: Sequence[str] = ()) -> None:
+    `notes` holds what was odd about the archive: reason, severity and count.
+    """
+
+    def __init__(
+        self,
+        words: str,
+        members: Sequence[str] = (),
+        notes: Sequence[tuple[str, Severity, int]] = (),
+    ) -> None:
         super().__init__(words)
         self.members = tuple(members)
+        self.notes = tuple(notes)
 
 
 def load_members(
-    name: str, members: Sequence[str], load: Callable[[str], list[Session]]
+    name: str, archive: SeveralFilesError, load: Callable[[str], list[Session]]
 ) -> list[Session]:
     """The sessions of every member, each read by `load`; ids that several have get a number.
 
     Raises:
+        CopiedSessionError: all of them stand in other files.
         NotASessionError: no member is a session, or they are of several formats.
         SessionError: a member cannot be read; all others are closed.
     """
     found: list[tuple[str, list[Session]]] = []
-    left_out = 0
+    left_out: list[str] = []
+    copied = 0
     try:
-        for member in members:
+        for member in archive.members:
             try:
                 found.append((member, load(member)))
+            except CopiedSessionError:
+                copied += 1
             except NotASessionError:
-                left_out += 1
-        _refuse_mixed(name, found, len(members))
+                left_out.append(member)
+        if copied and not found:
+            raise CopiedSessionError(f"{name}: all of it stands in other files that continue it")
+        _refuse_mixed(name, found, len(archive.members))
     except BaseException:
         for _, sessions in found:
             for session in sessions:
                 session.close()
         raise
     together = [session for _, sessions in found for session in sessions]
+    notes = [Diagnostic(reason, count, None, severity) for reason, severity, count in archive.notes]
+    if left_out:
+        notes.append(Diagnostic(NO_SESSION, len(left_out), None, _severity(left_out)))
     names = DistinctNames()
     for session in together:
         session.id = names.distinct(session.id)
         session.siblings = len(together)
         session.growth = None
-        if left_out:
-            note = Diagnostic(NO_SESSION, left_out, None, Severity.INFO)
-            session.diagnostics = (*session.diagnostics, note)
+        session.diagnostics = (*session.diagnostics, *notes)
     return together
+
+
+def _severity(left_out: Sequence[str]) -> Severity:
+    """A warning where one of the files is called like a session and nothing else."""
+    suffixes = {PurePosixPath(member).suffix.lower() for member in left_out}
+    return Severity.INFO if suffixes <= _MAY_BE_ANYTHING else Severity.WARNING
 
 
 def _refuse_mixed(name: str, found: Sequence[tuple[str, list[Session]]], count: int) -> None:

@@ -3,28 +3,119 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
+from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.given import FileRecords
 from longjudge.sessions.lines import (
     index_lines,
     open_regular,
     read_line_blocks,
     unfinished_line,
 )
+from longjudge.sessions.retelling import ThreadTelling
 from longjudge.sessions.sources import NOT_HELD, FilePart
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from array import array
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from longjudge.sessions.formats.base import SessionFormat
+    from longjudge.sessions.formats.retold import RetoldFormat
     from longjudge.sessions.gather import Gathering, SessionRows
     from longjudge.sessions.notes import Notes
+    from longjudge.sessions.retelling import Retelling
 
 HELD_OPEN = 32
 """Companions of one session that stay open; a process may hold a few hundred files at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A companion that was opened: where its lines end, and the number of its first record."""
+
+    path: Path
+    descriptor: int
+    ends: array[int]
+    first: int
+    unfinished: int | None
+    notes: Notes
+    tell: Callable[[], None]
+
+
+class CompanionReader(Protocol):
+    """Reads one companion into its session."""
+
+    format: SessionFormat | None
+
+    def read(self, companion: Companion) -> tuple[int, int]:
+        """How many events were kept, and how many records could not be read."""
+        ...
+
+
+class IndexedCompanions:
+    """Companions of a format whose records are decoded again whenever a body is wanted."""
+
+    def __init__(self, format_: SessionFormat, gathering: Gathering) -> None:
+        self.format: SessionFormat | None = format_
+        self._reader = format_.companion_reader
+        self._gathering = gathering
+
+    def read(self, companion: Companion) -> tuple[int, int]:
+        """Index the records of one."""
+        reading = self._reader(companion.path).start(
+            self._gathering,
+            companion.notes,
+            base=companion.first,
+            unfinished=companion.unfinished,
+        )
+        for number, lines in read_line_blocks(companion.descriptor, companion.ends):
+            reading.read(lines, number)
+            companion.tell()
+        reading.finish()
+        return reading.kept, reading.skipped
+
+
+class RetoldCompanions:
+    """Companions of a retold format: each is told by itself, as one thread of the session."""
+
+    format: SessionFormat | None = None
+
+    def __init__(self, format_: RetoldFormat, telling: Retelling, session: SessionRows) -> None:
+        self._format = format_
+        self._telling = telling
+        self._session = session
+
+    def read(self, companion: Companion) -> tuple[int, int]:
+        """Tell the events of one; when the session ended is for its own file to say."""
+        records = FileRecords(
+            companion.descriptor,
+            None,
+            companion.ends,
+            [],
+            notes=companion.notes,
+            unfinished=companion.unfinished,
+            tell=lambda _: companion.tell(),
+        )
+        name = self._format.companion_thread(companion.path)
+        if name == MAIN_THREAD:
+            name = companion.path.name
+        telling = ThreadTelling(self._telling, companion.notes, name, companion.first)
+        ended = self._session.facts.ended
+        try:
+            self._format.retell(records, {}, telling)
+        except LoadCancelledError:
+            raise
+        except (OSError, SessionError) as error:
+            if not telling.told:
+                raise
+            companion.notes.add(f"not read to its end: {_fault(error)}", None)
+        self._session.facts.ended = ended
+        return telling.told, records.skipped + telling.skipped
 
 
 class Companions:
@@ -34,76 +125,71 @@ class Companions:
     to `descriptors`; `tell` is called between slices and may raise to stop.
     """
 
-    def __init__(
-        self,
-        format_: SessionFormat,
-        notes: Notes,
-        descriptors: list[int],
-        tell: Callable[[], None],
-    ) -> None:
+    def __init__(self, notes: Notes, descriptors: list[int], tell: Callable[[], None]) -> None:
         self.skipped = 0
-        self._format = format_
         self._notes = notes
         self._descriptors = descriptors
         self._tell = tell
 
-    def read(
-        self, path: Path, gathering: Gathering, session: SessionRows, first: int
-    ) -> list[FilePart]:
-        """Read what belongs to the session at `path`; records are numbered from `first` on.
+    def read(self, paths: Iterable[Path], reader: CompanionReader, first: int) -> list[FilePart]:
+        """Read what belongs to a session; records are numbered from `first` on.
 
         Raises:
             LoadCancelledError: `tell` stopped it.
         """
         parts: list[FilePart] = []
-        for companion in self._format.companions(path, session):
+        for companion in paths:
             name = clean_line(companion.name, 100)
             held = len(self._descriptors)
             try:
-                part = self._read_one(companion, gathering, first)
+                part = self._read_one(companion, reader, first)
             except LoadCancelledError:
                 raise
             except (OSError, SessionError) as error:
                 while len(self._descriptors) > held:
                     os.close(self._descriptors.pop())
-                fault = error.strerror if isinstance(error, OSError) else str(error)
-                self._notes.add(f"the subagent's file {name} was left out: {fault}", None)
+                words = f"the subagent's file {name} was left out: {_fault(error)}"
+                self._notes.add(words, None)
                 continue
             if part is not None:
                 parts.append(part)
                 first += len(part.ends)
         return parts
 
-    def _read_one(self, path: Path, gathering: Gathering, first: int) -> FilePart | None:
+    def _read_one(self, path: Path, reader: CompanionReader, first: int) -> FilePart | None:
         descriptor, size = open_regular(path)
         self._descriptors.append(descriptor)
         if not size:
             raise NotASessionError("it is empty")
         ends = index_lines(descriptor, size, self._tell)
-        reading = self._format.companion_reader(path).start(
-            gathering,
+        companion = Companion(
+            path,
+            descriptor,
+            ends,
+            first,
+            unfinished_line(descriptor, size, ends),
             self._notes.about(clean_line(path.name, 100)),
-            base=first,
-            unfinished=unfinished_line(descriptor, size, ends),
+            self._tell,
         )
-        for number, lines in read_line_blocks(descriptor, ends):
-            reading.read(lines, number)
-            self._tell()
-        reading.finish()
-        self.skipped += reading.skipped
-        if not reading.kept or len(self._descriptors) > HELD_OPEN:
+        kept, skipped = reader.read(companion)
+        self.skipped += skipped
+        if not kept or len(self._descriptors) > HELD_OPEN:
             self._descriptors.remove(descriptor)
             os.close(descriptor)
             descriptor = NOT_HELD
-        if not reading.kept:
+        if not kept:
             return None
         return FilePart(
             clean_line(str(path)),
             descriptor,
-            self._format,
+            reader.format,
             None,
             ends,
             size=size,
             first=first,
             path=path,
         )
+
+
+def _fault(error: OSError | SessionError) -> str:
+    return error.strerror or "unknown" if isinstance(error, OSError) else str(error)

@@ -34,6 +34,9 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPED = b"\x2a\x4d\x18"
 """Behind its first byte, how a frame begins that holds no data."""
 
+_MAGIC_BYTES = 6
+"""So many bytes tell whether another stream follows."""
+
 _DAMAGE = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, zstandard.ZstdError)
 
 
@@ -111,7 +114,7 @@ class Compressed:
 
     def fits(self, start: bytes, path: Path) -> bool:
         """Whether a file begins as every file that is compressed this way."""
-        return start.startswith(self._magic)
+        return start.startswith(self._magic) or self._is_skipped(start)
 
     def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:
         """Write out all streams, one behind the other; of a damaged one what comes out of it."""
@@ -119,7 +122,7 @@ class Compressed:
             for piece in self._pieces(descriptor, into):
                 if piece:
                     into.write(piece)
-                    self._refuse_bomb(into)
+                    refuse_bomb(into, self.name)
         except _DAMAGE as error:
             if "memory" in str(error).lower():
                 raise SessionError(
@@ -135,11 +138,17 @@ class Compressed:
 
     def _pieces(self, descriptor: int, into: Unpacking) -> Iterator[bytes]:
         frame: _Frame | None = self._frame()
+        data = b""
         for position in range(0, into.packed, _READ):
-            data = read_range(descriptor, position, min(into.packed, position + _READ))
+            end = min(into.packed, position + _READ)
+            data += read_range(descriptor, position, end)
             into.tell()
             while data:
                 if frame is None:
+                    # Some tools fill a file up.
+                    data = data.lstrip(b"\0")
+                    if not data or (len(data) < _MAGIC_BYTES and end < into.packed):
+                        break
                     if self._is_other(data):
                         into.note(
                             f"something follows the {self.name} data, left out", Severity.WARNING
@@ -149,9 +158,7 @@ class Compressed:
                 yield from frame.feed(data[:_FED])
                 rest, data = frame.rest(), data[_FED:]
                 if rest is not None:
-                    frame = None
-                    # Some tools fill a file up.
-                    data = (rest + data).lstrip(b"\0")
+                    frame, data = None, rest + data
         if frame is not None:
             if not into.written:
                 raise EOFError
@@ -163,17 +170,27 @@ class Compressed:
 
     def _is_other(self, data: bytes) -> bool:
         """Whether what follows a stream is none."""
-        if self._magic == _ZSTD and data[1:4] == _SKIPPED:
+        if self._is_skipped(data):
             return False
         known = min(len(data), len(self._magic))
         return data[:known] != self._magic[:known]
 
-    def _refuse_bomb(self, into: Unpacking) -> None:
-        if into.written > _BOMB_BYTES and into.written > _BOMB_RATIO * into.packed:
-            raise NotASessionError(
-                f"a decompression bomb: {into.packed} bytes of {self.name} data grow to more than"
-                f" {into.written // 1_000_000} MB; unpack it by other means if you trust it"
-            )
+    def _is_skipped(self, data: bytes) -> bool:
+        """Whether a frame without data begins, as parallel tools write before every other one."""
+        return self._magic == _ZSTD and data[1:4] == _SKIPPED and data[0] >> 4 == 5
+
+
+def refuse_bomb(into: Unpacking, name: str) -> None:
+    """Refuse what grows beyond all reason, by the size of the file that holds all layers.
+
+    Raises:
+        NotASessionError: it does.
+    """
+    if into.written > _BOMB_BYTES and into.written > _BOMB_RATIO * into.outer:
+        raise NotASessionError(
+            f"a decompression bomb: {into.outer} bytes of {name} data grow to more than"
+            f" {into.written // 1_000_000} MB; unpack it by other means if you trust it"
+        )
 
 
 COMPRESSED = (

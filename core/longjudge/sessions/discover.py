@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.find import SessionFile
-from longjudge.sessions.formats import codex_files
+from longjudge.sessions.formats import codex_files, gemini_files
 from longjudge.sessions.places import PLACES
 from longjudge.sessions.trees import is_superseded, is_tree, tree_facts
 
@@ -42,6 +42,8 @@ def discover_sessions(
         for path, facts in _Search(place, seen).below(folder):
             key = facts.st_dev, facts.st_ino
             if key in found or codex_files.belongs_to_another(path):
+                continue
+            if gemini_files.belongs_to_another(path):
                 continue
             if stat.S_ISDIR(facts.st_mode):
                 size, modified = tree_facts(path)

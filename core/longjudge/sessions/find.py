@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats import codex_files
+from longjudge.sessions.formats import codex_files, gemini_files
 from longjudge.sessions.formats.aider_text import AiderText
 from longjudge.sessions.lines import read_head
 from longjudge.sessions.subagents import SUBAGENTS, belongs_to_another
@@ -74,6 +74,8 @@ def find_sessions(paths: Sequence[Path]) -> list[SessionFile]:
             if _in_sessions_folder(path, folder) and belongs_to_another(path):
                 continue
             if codex_files.belongs_to_another(path):
+                continue
+            if gemini_files.belongs_to_another(path, folder):
                 continue
             key = (facts.st_dev, facts.st_ino)
             if key not in found:

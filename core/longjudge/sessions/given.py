@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import msgspec
 
+from longjudge.errors import SessionError
 from longjudge.sessions.formats.retold import Given
 from longjudge.sessions.joining import note_torn
-from longjudge.sessions.lines import read_line_blocks, read_range, read_span_blocks
+from longjudge.sessions.lines import CHANGED, read_line_blocks, read_range, read_span_blocks
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import (
     DECODE_ERRORS,
@@ -20,7 +23,6 @@ from longjudge.sessions.records import (
 )
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from longjudge.sessions.notes import Notes
@@ -55,6 +57,7 @@ class FileRecords:
         self._unfinished = unfinished
         self._tell = tell
         self._noted = 0
+        self._checksums: array[int] = array("I")
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -76,6 +79,8 @@ class FileRecords:
         else:
             start = self._ends[number - 1] if number else 0
         line = read_range(self._descriptor, start, self._ends[number])
+        if self._starts is None:
+            line = line.removesuffix(b"\n")
         entry = self._entry(number)
         return [Given(number, value, entry) for value in self._read(line, number)]
 
@@ -100,12 +105,25 @@ class FileRecords:
             yield ""
 
     def _read(self, line: bytes, number: int) -> list[dict[str, object]]:
+        self._check(line, number)
         try:
             value = _decode(line)
         except DECODE_ERRORS:
             return self._read_patiently(line, number)
         self._noted = max(self._noted, number + 1)
         return [value]
+
+    def _check(self, line: bytes, number: int) -> None:
+        """Make sure that a record is the one that was read before: formats go by what they saw.
+
+        Raises:
+            SessionError: it is another one.
+        """
+        checksum, known = crc32(line.rstrip(b"\r\n")), self._checksums
+        if number == len(known):
+            known.append(checksum)
+        elif number < len(known) and known[number] != checksum:
+            raise SessionError(CHANGED)
 
     def _read_patiently(self, line: bytes, number: int) -> list[dict[str, object]]:
         found = parse_line(wrap_array(line))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 1 << 18
 """About how much of a file is read and decoded at a time."""
 
+CHANGED = "was changed while it was read; read it again"
+
 _SLICE_BYTES = 1 << 20
 _MAX_SLICE_LINES = 16384
 _SMALL_FILE = 1 << 31
@@ -90,11 +92,26 @@ def read_range(descriptor: int, start: int, end: int) -> bytes:
     return b"".join(parts)
 
 
-def count_newlines(path: Path, start: int, end: int) -> int:
-    """How many lines end between two places of a file, 0 where it cannot be read."""
+def refuse_shortened(descriptor: int, size: int) -> None:
+    """Make sure that all of a file was there to be read.
+
+    Raises:
+        SessionError: it has become shorter.
+    """
+    if os.fstat(descriptor).st_size < size:
+        raise SessionError(CHANGED)
+
+
+def count_new_lines(path: Path, start: int, end: int) -> int:
+    """How many lines end between two places of a file of records.
+
+    None in a file that is packed or something else, or that cannot be read.
+    """
     count = 0
     try:
         with path.open("rb", buffering=0) as file:
+            if file.read(4).removeprefix(b"\xef\xbb\xbf")[:1] != b"{":
+                return 0
             file.seek(start)
             while start < end and (data := file.read(min(_SLICE_BYTES, end - start))):
                 count += data.count(b"\n")
@@ -136,6 +153,11 @@ def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, l
     while line < len(ends):
         stop = max(line + 1, bisect_right(ends, start + BLOCK_BYTES, line))
         end = ends[stop - 1]
+        if stop == line + 1:
+            # It may be very long: only one copy of it is held while it is read.
+            yield line, [read_range(descriptor, start, end).removesuffix(b"\n")]
+            line, start = stop, end
+            continue
         data = read_range(descriptor, start, end)
         if len(set(ends[line:stop])) == stop - line and ends[line] > start:
             yield line, data.split(b"\n")[: stop - line]

@@ -7,6 +7,7 @@ progress and may be stopped, and no step holds the interpreter for a whole JSONL
 from __future__ import annotations
 
 import os
+from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from longjudge.errors import (
 )
 from longjudge.sessions.archives import SeveralFilesError, load_members
 from longjudge.sessions.choosing import choose_session
-from longjudge.sessions.companions import Companions
+from longjudge.sessions.companions import Companions, IndexedCompanions, RetoldCompanions
 from longjudge.sessions.documents import WRAPPERS, Document, read_document
+from longjudge.sessions.finished import finished_sessions, no_event
 from longjudge.sessions.formats import RETOLD
 from longjudge.sessions.formats.retold import RetoldFormat
-from longjudge.sessions.gather import DistinctNames, Gathering
+from longjudge.sessions.gather import Gathering
 from longjudge.sessions.given import FileRecords
 from longjudge.sessions.growing import growth_of
 from longjudge.sessions.head import (
@@ -37,9 +39,9 @@ from longjudge.sessions.lines import (
     read_line_blocks,
     read_range,
     read_span_blocks,
+    refuse_shortened,
     unfinished_line,
 )
-from longjudge.sessions.model import Session, short_title
 from longjudge.sessions.notes import Notes
 from longjudge.sessions.recognise import (
     is_surely,
@@ -47,6 +49,7 @@ from longjudge.sessions.recognise import (
     recognise_enveloped,
     recognise_other,
 )
+from longjudge.sessions.record_lines import lines_of_records
 from longjudge.sessions.refusals import refuse_by_first_bytes
 from longjudge.sessions.retelling import Retelling, RetoldSource, Spool
 from longjudge.sessions.sources import FilePart, FileSource
@@ -55,12 +58,11 @@ from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from longjudge.sessions.formats.base import Reading, SessionFormat, SessionReader
-    from longjudge.sessions.gather import SessionRows
-    from longjudge.sessions.model import Source
+    from longjudge.sessions.model import Session
 
     ProgressListener = Callable[[int, int], bool]
 
@@ -92,7 +94,7 @@ def load_sessions(
     try:
         return load(None)
     except SeveralFilesError as error:
-        return load_members(clean_line(str(path)), error.members, load)
+        return load_members(clean_line(str(path)), error, load)
 
 
 def _load(
@@ -108,7 +110,8 @@ def _load(
     except BaseException as error:
         for descriptor in descriptors:
             os.close(descriptor)
-        if isinstance(error, NotASessionError) and not isinstance(error, SeveralFilesError):
+        told_apart = isinstance(error, SeveralFilesError | LoadCancelledError)
+        if isinstance(error, SessionError) and not told_apart and not str(error).startswith(name):
             raise type(error)(f"{name}: {error}") from None
         if isinstance(error, OSError):
             raise SessionError(f"{name}: cannot be read: {error.strerror}") from error
@@ -146,6 +149,7 @@ class _FileLoad:
         self._path = path
         self._read_before = read_before
         self._name = name
+        self._stem = PurePosixPath(member).stem if member else path.stem
         self._descriptors = descriptors
         self._on_progress = on_progress
         self._told = 0.0
@@ -213,7 +217,7 @@ class _FileLoad:
         joined: Sequence[int] = (),
     ) -> list[Session]:
         self._heads.clear()
-        notes, spool = self._notes(), Spool()
+        notes, spool = self._notes(document.starts if document else None), Spool()
         try:
             gathering = Gathering(notes)
             telling = Retelling(gathering, notes, spool)
@@ -223,7 +227,7 @@ class _FileLoad:
                 ends,
                 document.runs if document else [],
                 notes=notes,
-                unfinished=None if document else self._unfinished(ends),
+                unfinished=self._plain.unfinished if document else self._unfinished(ends),
                 tell=self._tell,
             )
             around = document.around if document else {}
@@ -234,21 +238,31 @@ class _FileLoad:
                     spool.close()
                     return self._retell(format_, ends, document, found)
             note_joined(notes, joined)
+            more = Companions(notes, self._descriptors, self._tell_size)
+            others: list[FilePart] = []
+            if gathering.sessions() == [only := gathering.session()]:
+                paths = format_.companions(self._path, only.facts.id)
+                others = more.read(paths, RetoldCompanions(format_, telling, only), len(ends))
             telling.finish()
-            skipped = records.skipped + telling.skipped + self._note_fault(document, notes)
+            skipped = records.skipped + telling.skipped + more.skipped
+            skipped += self._note_fault(document, notes)
             if not len(gathering):
-                raise NotASessionError(_no_event(notes))
+                raise NotASessionError(no_event(notes))
             starts = document.starts if document else None
             part = FilePart(self._name, self._descriptor, None, starts, ends, self._plain.bytes)
             lines = self._plain.lines
-            return self._sessions(
+            # From here on the sources own the files.
+            self._descriptors.clear()
+            return finished_sessions(
+                self._path,
+                self._stem,
                 gathering.sessions(),
-                lambda: RetoldSource(spool, part, lines),
-                format_.name,
-                self._plain.bytes,
-                notes,
-                skipped,
-                around,
+                lambda: RetoldSource(spool, part, lines, others),
+                format_=format_.name,
+                size=sum(each.size for each in (part, *others)),
+                notes=notes,
+                skipped=skipped,
+                around=around,
             )
         except BaseException:
             spool.close()
@@ -267,26 +281,31 @@ class _FileLoad:
             reading, gathering, notes = self._pass(reader, starts, ends)
         skipped = reading.skipped + self._note_fault(document, notes)
         if not len(gathering) and not gathering.copied:
-            raise NotASessionError(_no_event(notes))
+            raise NotASessionError(no_event(notes))
         main = FilePart(self._name, self._descriptor, format_, starts, ends, self._plain.bytes)
         # A session that another file continues may still have subagents that no other has.
         found = gathering.sessions() or [gathering.session()]
         parts = [main]
         if len(found) == 1:
-            more = Companions(format_, notes, self._descriptors, self._tell_size)
-            parts += more.read(self._path, gathering, found[0], len(ends))
+            more = Companions(notes, self._descriptors, self._tell_size)
+            paths = format_.companions(self._path, found[0])
+            parts += more.read(paths, IndexedCompanions(format_, gathering), len(ends))
             skipped += more.skipped
         if not len(gathering):
             raise CopiedSessionError("all of it stands in another file that continues it")
         growth = growth_of(self._path, parts, reading, gathering, notes)
-        sessions = self._sessions(
+        # From here on the sources own the files.
+        self._descriptors.clear()
+        sessions = finished_sessions(
+            self._path,
+            self._stem,
             found,
             lambda: FileSource(parts),
-            format_.name,
-            sum(part.size for part in parts),
-            notes,
-            skipped,
-            document.around if document else {},
+            format_=format_.name,
+            size=sum(part.size for part in parts),
+            notes=notes,
+            skipped=skipped,
+            around=document.around if document else {},
         )
         sessions[0].growth = growth
         return sessions
@@ -297,7 +316,7 @@ class _FileLoad:
         """Read all records, and once more where some of them stand on several lines."""
         joined: list[int] = []
         while True:
-            notes = self._notes()
+            notes = self._notes(starts)
             gathering = Gathering(notes, self._read_before)
             unfinished = self._unfinished(ends) if starts is None else None
             reading = reader.start(gathering, notes, base=0, unfinished=unfinished)
@@ -317,60 +336,21 @@ class _FileLoad:
             note_joined(notes, joined)
             return reading, gathering, notes
 
-    def _notes(self) -> Notes:
-        notes = Notes()
-        for reason, severity in self._plain.notes:
-            notes.add(reason, None, severity)
+    def _notes(self, starts: array[int] | None) -> Notes:
+        notes = Notes(lines_of_records(self._plain, starts))
+        for reason, severity, count in self._plain.notes:
+            notes.add(reason, None, severity, count)
         return notes
 
     def _unfinished(self, ends: array[int]) -> int | None:
         return unfinished_line(self._descriptor, self._size, ends)
 
     def _note_fault(self, document: Document | None, notes: Notes) -> int:
+        refuse_shortened(self._descriptor, self._size)
         if document is None or not document.fault:
             return 0
         notes.add(document.fault, None)
         return 1
-
-    def _sessions(
-        self,
-        found: Sequence[SessionRows],
-        source: Callable[[], Source],
-        format_: str,
-        size: int,
-        notes: Notes,
-        skipped: int,
-        around: Mapping[str, object],
-    ) -> list[Session]:
-        around_id = _entry(around, "session_id", "sessionId", "id") if len(found) == 1 else None
-        around_title = _entry(around, "title", "name") if len(found) == 1 else None
-        diagnostics = notes.diagnostics()
-        names = DistinctNames()
-        sessions: list[Session] = []
-        # From here on the sources own the files.
-        self._descriptors.clear()
-        for number, rows in enumerate(found, 1):
-            facts = rows.facts
-            fallback = self._path.stem if len(found) == 1 else str(number)
-            title = _entry(around, "title") if len(found) == 1 else None
-            sessions.append(
-                Session(
-                    path=self._path,
-                    format=format_,
-                    id=names.distinct(clean_line(facts.id or around_id or fallback, 200)),
-                    title=short_title(title or facts.title or around_title)
-                    or clean_line(self._path.name),
-                    bytes=size,
-                    index=rows.finish(),
-                    source=source(),
-                    started=facts.started,
-                    ended=facts.ended,
-                    skipped_lines=skipped,
-                    diagnostics=diagnostics,
-                    siblings=len(found),
-                )
-            )
-        return sessions
 
     def _tell_size(self) -> None:
         self._tell(self._size)
@@ -384,17 +364,3 @@ class _FileLoad:
         self._told = now
         if not self._on_progress(done, self._size):
             raise LoadCancelledError(f"{self._name}: stopped before it was read to its end")
-
-
-def _entry(around: Mapping[str, object], *keys: str) -> str | None:
-    for key in keys:
-        value = around.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
-    return None
-
-
-def _no_event(notes: Notes) -> str:
-    seen = [f"{note.reason} ({note.count})" for note in notes.diagnostics()[:4]]
-    what = "; ".join(seen) or "no records"
-    return f"no session: no message, call or result in it, only: {what}"

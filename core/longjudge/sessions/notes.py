@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from longjudge.sessions.model import Diagnostic, Severity
 from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MAX_REASONS = 60
 
@@ -12,9 +17,11 @@ class Notes:
     """Collects diagnostics; bounded, however many different reasons a hostile file makes up.
 
     `torn` are the numbers of damaged lines whose record the lines behind them may complete.
+    `line_of` gives the line of a record by its number, where records are not a line each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, line_of: Callable[[int], int | None] | None = None) -> None:
+        self._line_of = line_of
         self._seen: dict[tuple[str, Severity], tuple[int, int | None]] = {}
         self._about = ""
         self.torn: list[int] = []
@@ -28,7 +35,10 @@ class Notes:
     def add(
         self, reason: str, line: int | None, severity: Severity = Severity.WARNING, count: int = 1
     ) -> None:
-        """Count a reason; `line` (from 1) is kept the first time."""
+        """Count a reason; `line` (from 1) is kept the first time.
+
+        Where records are not a line each, it is the number of the record, from 1 too.
+        """
         if self._about:
             # What loses nothing is not told file by file: a session may have hundreds.
             reason, line = (
@@ -37,6 +47,8 @@ class Notes:
         key = (reason, severity)
         if key not in self._seen and len(self._seen) >= _MAX_REASONS:
             key = ("other oddities", severity)
+        if key not in self._seen and line is not None and self._line_of is not None:
+            line = self._line_of(line - 1)
         before, first = self._seen.get(key, (0, line))
         self._seen[key] = (before + count, first)
 

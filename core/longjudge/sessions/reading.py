@@ -116,8 +116,8 @@ class RecordReading(Generic[R]):
         fault = found.fault
         offset = 0
         for value in found.objects:
-            record = self._format.convert(value)
             try:
+                record = self._format.convert(value)
                 events = self._format.record_events(record)
             except RecursionError:
                 fault = TOO_DEEP

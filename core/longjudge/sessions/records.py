@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -139,4 +140,8 @@ def decode_records(
     try:
         return [decode(line)]
     except DECODE_ERRORS:
-        return [convert(value) for value in parse_line(line).objects]
+        records: list[R] = []
+        for value in parse_line(line).objects:
+            with suppress(RecursionError):
+                records.append(convert(value))
+        return records

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from array import array
+from bisect import bisect_right
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -143,15 +143,26 @@ def _told(line: bytes) -> Sequence[Event]:
 
 
 class RetoldSource:
-    """Bodies from the spool, and the records that they were told from out of the file itself."""
+    """Bodies from the spool, and the records that they were told from out of the files themselves.
 
-    def __init__(self, spool: Spool, part: FilePart, lines: array[int] | None = None) -> None:
+    `lines` says where the records of the session's own file stand; `companions` are further files.
+    """
+
+    def __init__(
+        self,
+        spool: Spool,
+        part: FilePart,
+        lines: array[int] | None = None,
+        companions: Sequence[FilePart] = (),
+    ) -> None:
         self.spool = spool
-        self._part = part
+        self._parts = (part, *companions)
+        self._firsts = [each.first for each in self._parts]
         self._lines = lines
         self._open = True
         spool.users += 1
-        part.users += 1
+        for each in self._parts:
+            each.users += 1
         self._cache = RecordCache(self._read)
 
     def __del__(self) -> None:
@@ -163,18 +174,20 @@ class RetoldSource:
 
     def record_bytes(self, record: int) -> bytes:
         """The record of the file that an event was told from."""
-        return self._part.record_bytes(self.spool.origins[record])
+        origin = self.spool.origins[record]
+        return self._part(origin).record_bytes(origin)
 
     def record_line(self, record: int) -> int | None:
         """The line of that record, from 1; None where it stands on no line of its own."""
         origin = self.spool.origins[record]
-        if self._lines is not None:
+        part = self._part(origin)
+        if self._lines is not None and part is self._parts[0]:
             return self._lines[origin] or None
-        return origin + 1 if self._part.starts is None else None
+        return origin - part.first + 1 if part.starts is None else None
 
     def record_file(self, record: int) -> str | None:
-        """The file that the session was read from."""
-        return self._part.name
+        """The file that the event was told from."""
+        return self._part(self.spool.origins[record]).name
 
     def forget(self) -> None:
         """Read every event anew from now on."""
@@ -186,12 +199,16 @@ class RetoldSource:
         return [FilePlace(0, None, spool.ends, file=spool.descriptor, decode=_told, made=None)]
 
     def close(self) -> None:
-        """Let go of both files."""
+        """Let go of all files."""
         if self._open:
             self._open = False
             self.spool.leave()
-            self._part.leave()
+            for part in self._parts:
+                part.leave()
             self._cache.clear()
+
+    def _part(self, origin: int) -> FilePart:
+        return self._parts[bisect_right(self._firsts, origin) - 1]
 
     def _read(self, record: int) -> Sequence[Event]:
         return [self.spool.event(record)]
@@ -287,6 +304,66 @@ class Retelling:
             return False
         self._gathering.session(session).link(thread, *call)
         return True
+
+
+class ThreadTelling:
+    """Takes what a format tells of a companion: all of it is one thread of the session.
+
+    What the companion says of itself as a session counts for nothing here. Its records are
+    numbered from `first` on, and its notes go to `notes`. `told` counts events.
+    """
+
+    def __init__(self, telling: Retelling, notes: Notes, thread: str, first: int) -> None:
+        self.told = 0
+        self.skipped = 0
+        self._telling = telling
+        self._notes = notes
+        self._thread = thread
+        self._first = first
+
+    def event(
+        self, event: Event, record: int, *, session: str = "", thread: str = MAIN_THREAD
+    ) -> None:
+        """Tell the next event of the thread, or of one that its agent started."""
+        self.told += 1
+        self._telling.event(event, self._first + record, thread=self._name(thread))
+
+    def facts(
+        self,
+        *,
+        session: str = "",
+        id: str | None = None,
+        title: str | None = None,
+        started: str | None = None,
+        ended: str | None = None,
+    ) -> None:
+        """Take nothing: it is said of the subagent."""
+
+    def starts(
+        self, thread: str, *, call_id: str, session: str = "", parent: str | None = None
+    ) -> None:
+        """Link a thread to a call of this one."""
+        self._telling.starts(
+            thread, call_id=call_id, parent=None if parent is None else self._name(parent)
+        )
+
+    def note(
+        self,
+        reason: str,
+        record: int | None,
+        severity: Severity = Severity.INFO,
+        count: int = 1,
+    ) -> None:
+        """Count an oddity."""
+        self._notes.add(reason, None if record is None else record + 1, severity, count)
+
+    def skip(self, reason: str, record: int) -> None:
+        """Count a record that is lost."""
+        self.skipped += 1
+        self._notes.add(reason, record + 1)
+
+    def _name(self, thread: str) -> str:
+        return self._thread if thread == MAIN_THREAD else thread
 
 
 def _text(value: str | None) -> str | None:

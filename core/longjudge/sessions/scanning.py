@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SLICE_BYTES = 1 << 20
 
+_OVERLAP_BYTES = 512
+
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _FILL = re.compile(rb"[ \t\r\n,\0]*+")
 _SCALAR = re.compile(rb"[\w+.\-]*+")
@@ -58,6 +60,7 @@ class Scanner:
         self._start = 0
         self._slice = b""
         self.scanned = 0
+        """How many bytes of containers were gone through, those more than once that were so."""
 
     def bytes_at(self, position: int, count: int) -> bytes:
         """Up to `count` bytes from a position on; fewer at the end of the file."""
@@ -103,7 +106,11 @@ class Scanner:
         """
         first = self.byte_at(position)
         if first in (b"{", b"["):
-            return self._container_end(position)
+            try:
+                return self._container_end(position)
+            except DamagedError as damage:
+                self.scanned += damage.position - position
+                raise
         if first == b'"':
             return self.string_end(position)
         end = self._after(_SCALAR, position)
@@ -132,12 +139,13 @@ class Scanner:
             self._load(position, 2)
             data, inside = self._slice, 0
 
-    def search(self, pattern: re.Pattern[bytes], position: int) -> Iterator[re.Match[bytes]]:
-        """Matches of a pattern from a position on; where each begins is in `match_start`.
+    def search(
+        self, pattern: re.Pattern[bytes], position: int
+    ) -> Iterator[tuple[int, re.Match[bytes]]]:
+        """Matches of a pattern from a position on, each with the position of its slice.
 
         One that is longer than a few hundred bytes may be missed.
         """
-        overlap = 512
         while position < self.size:
             data = read_range(
                 self._descriptor, position, min(self.size, position + self._slice_bytes)
@@ -146,15 +154,12 @@ class Scanner:
             if not data:
                 return
             last = position + len(data) >= self.size
-            limit = len(data) if last else max(1, len(data) - overlap)
+            limit = len(data) if last else max(1, len(data) - _OVERLAP_BYTES)
             for match in pattern.finditer(data):
                 if match.start() >= limit:
                     break
-                self.match_start = position
-                yield match
+                yield position, match
             position += limit
-
-    match_start = 0
 
     def _container_end(self, position: int) -> int:
         containers = bytearray()

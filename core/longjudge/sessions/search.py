@@ -53,7 +53,7 @@ class _Block:
 
 
 class Search:
-    """One search; `hits` are events in order, all of those before `done`.
+    """One search; `hits` are events in order, all of those before `done`, of `events` in all.
 
     Each of the `steps` is short; `stopped` is asked within those that are not. `unread` counts
     events that cannot be read any more, `slow` those that a pattern took too long for. Made where
@@ -70,6 +70,8 @@ class Search:
         self.reads_all = False
         self.query = query
         self._index = session.index
+        # What the session grows by meanwhile is for another search.
+        self.events = len(session.index)
         self._stopped = stopped
         self._filter = EventFilter(session.index, query)
         self._phrase = Phrase(query.words, ignore_case=query.ignores_case)
@@ -85,7 +87,7 @@ class Search:
     @property
     def share(self) -> float:
         """How much of the session is searched, 0 to 1."""
-        total = self._index.total_chars
+        total = self._index.prefix[self.events]
         return self._index.prefix[self.done] / total if total else 1.0
 
     def steps(self) -> Generator[None]:
@@ -110,9 +112,8 @@ class Search:
             place.close()
 
     def _filter_steps(self) -> Iterator[None]:
-        events = len(self._index)
-        for first in range(0, events, FILTER_EVENTS):
-            end = min(events, first + FILTER_EVENTS)
+        for first in range(0, self.events, FILTER_EVENTS):
+            end = min(self.events, first + FILTER_EVENTS)
             allowed = self._filter.mask(first, end)
             self.hits.extend(range(first, end) if allowed is None else _events(first, allowed))
             self.done = end
@@ -126,7 +127,7 @@ class Search:
             else None
         )
         with pattern or nullcontext():
-            for block in _blocks(self._index, self._places):
+            for block in _blocks(self._index, self.events, self._places):
                 self.hits.extend(self._look_at(block, pattern))
                 self.done = block.end
                 yield
@@ -292,13 +293,15 @@ class _Bytes:
         return range(first, bisect_right(records, record, first, block.end))
 
 
-def _blocks(index: EventIndex, places: Sequence[Place]) -> Iterator[_Block]:
+def _blocks(index: EventIndex, events: int, places: Sequence[Place]) -> Iterator[_Block]:
     """All events, in order, a slice of a file at a time.
 
     Threads may take turns in a file; where the records of others lie between those of one, the
     blocks become smaller rather than reading all of it again and again.
     """
     records, first = index.records, 0
+    if len(records) > events:
+        records = records[:events]
     starts = [place.first for place in places]
     while first < len(records):
         place = places[bisect_right(starts, records[first]) - 1]
@@ -311,6 +314,8 @@ def _blocks(index: EventIndex, places: Sequence[Place]) -> Iterator[_Block]:
 
 def _end_of_run(records: Sequence[int], first: int) -> int:
     """The event from which on records do not ascend any more."""
+    if isinstance(records, range):
+        return len(records)
     look = 256
     while first + 1 < len(records):
         part = records[first : first + look + 1]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from longjudge.errors import NotASessionError, SessionError
+from longjudge.sessions.archives import SeveralFilesError
 from longjudge.sessions.compressed import COMPRESSED, WideText
 from longjudge.sessions.formats.aider_text import AiderText
 from longjudge.sessions.formats.cursor_text import CursorText
@@ -24,6 +25,7 @@ from longjudge.sessions.formats.opencode_tree import OpenCodeTree
 from longjudge.sessions.formats.openhands_folder import OpenHandsFolder
 from longjudge.sessions.lines import open_regular, read_range
 from longjudge.sessions.model import Severity
+from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.unnamed import KEPT_FREE, append
 from longjudge.sessions.zipped import Zipped
 
@@ -37,6 +39,8 @@ FIRST_BYTES = 4096
 _BUFFER_BYTES = 1 << 20
 _MAX_LAYERS = 3
 
+_NESTED = "an archive within an archive holds several sessions; unpack the outer one first"
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -47,6 +51,7 @@ class Plain:
     `starts` and `ends` are the spans of the records where a container told them; both are None
     for bytes whose lines or document have still to be looked for. `lines` holds the line (from 1,
     0 for none) of each record in the file as it was named. `bytes` is the size of that file.
+    `unfinished` is the number of a last record that may still be written.
     """
 
     descriptor: int
@@ -55,8 +60,9 @@ class Plain:
     starts: array[int] | None = None
     ends: array[int] | None = None
     lines: array[int] | None = None
+    unfinished: int | None = None
     around: dict[str, object] = field(default_factory=dict[str, object])
-    notes: list[tuple[str, Severity]] = field(default_factory=list[tuple[str, Severity]])
+    notes: list[tuple[str, Severity, int]] = field(default_factory=list[tuple[str, Severity, int]])
 
 
 class Unpacker(Protocol):
@@ -86,21 +92,26 @@ class Unpacker(Protocol):
 class Unpacking:
     """What comes out of a container: either bytes (`write`) or records (`add`), never both.
 
-    `around` holds what the container says about all of its records. `packed` is its size in bytes.
-    `member` names the file that is wanted of an archive of several.
+    `around` holds what the container says about all of its records. `packed` is its size in bytes,
+    `outer` that of the file around all layers. `member` names the file that is wanted of an archive
+    of several.
     """
 
-    def __init__(self, packed: int, tell: Callable[[], None], member: str | None = None) -> None:
+    def __init__(
+        self, packed: int, outer: int, tell: Callable[[], None], member: str | None = None
+    ) -> None:
         # Not by `with`: the session that is read from it closes it.
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self.packed = packed
+        self.outer = outer
         self.member = member
         self.written = 0
         self.around: dict[str, object] = {}
-        self.notes: list[tuple[str, Severity]] = []
+        self.notes: list[tuple[str, Severity, int]] = []
         self._starts: array[int] = array("Q")
         self._ends: array[int] = array("Q")
         self._lines: array[int] = array("I")
+        self._unfinished: int | None = None
         self._buffer = bytearray()
         self.tell = tell
 
@@ -116,9 +127,19 @@ class Unpacking:
             self._flush()
             self.tell()
 
-    def add(self, record: bytes | dict[str, object], line: int | None = None) -> None:
-        """Append one record: a JSON object, or its bytes as they stand."""
-        data = record if isinstance(record, bytes) else _encode(record)
+    def add(
+        self, record: bytes | dict[str, object], line: int | None = None, *, ended: bool = True
+    ) -> None:
+        """Append one record: a JSON object, or its bytes as they stand.
+
+        One that has not `ended` is the last line of a file, and may still be written.
+        """
+        self._unfinished = None if ended else len(self._starts)
+        try:
+            data = record if isinstance(record, bytes) else _encode(record)
+        except RecursionError:
+            self.note(TOO_DEEP, Severity.WARNING)
+            data = b"{}"
         start = self.written
         self.write(data)
         self._starts.append(start)
@@ -126,9 +147,10 @@ class Unpacking:
         self._lines.append(line or 0)
         self.write(b"\n")
 
-    def note(self, reason: str, severity: Severity = Severity.INFO) -> None:
-        """Say what was odd. A warning says that something may be lost."""
-        self.notes.append((reason, severity))
+    def note(self, reason: str, severity: Severity = Severity.INFO, count: int = 1) -> None:
+        """Say what was odd, where it was met at all. A warning says that something may be lost."""
+        if count > 0:
+            self.notes.append((reason, severity, count))
 
     def finish(self) -> Plain:
         """Everything was written; the descriptor is the caller's from now on."""
@@ -139,6 +161,7 @@ class Unpacking:
         if self._starts:
             plain.starts, plain.ends = self._starts, self._ends
             plain.lines = self._lines if any(self._lines) else None
+            plain.unfinished = self._unfinished
         return plain
 
     def close(self) -> None:
@@ -182,6 +205,7 @@ def open_plain(path: Path, tell: Callable[[], None], member: str | None = None) 
                 return _unpacked(unpacker, path, Plain(-1, 0, 0), tell)
     descriptor, size = open_regular(path)
     plain = Plain(descriptor, size, size)
+    in_archive = False
     try:
         for layer in range(_MAX_LAYERS + 1):
             start = read_range(plain.descriptor, 0, min(plain.size, FIRST_BYTES))
@@ -190,7 +214,13 @@ def open_plain(path: Path, tell: Callable[[], None], member: str | None = None) 
                 return plain
             if layer == _MAX_LAYERS:
                 raise NotASessionError(f"packed more than {layer} times over; unpack it first")
-            plain = _unpacked(unpacker, path, plain, tell, member)
+            try:
+                plain = _unpacked(unpacker, path, plain, tell, None if in_archive else member)
+            except SeveralFilesError as error:
+                if in_archive:
+                    raise SessionError(_NESTED) from error
+                raise
+            in_archive = in_archive or isinstance(unpacker, Zipped)
     except BaseException:
         os.close(plain.descriptor)
         raise
@@ -204,7 +234,7 @@ def _unpacked(
     tell: Callable[[], None],
     member: str | None = None,
 ) -> Plain:
-    into = Unpacking(packed.size, tell, member)
+    into = Unpacking(packed.size, packed.bytes, tell, member)
     try:
         unpacker.unpack(path, packed.descriptor, into)
         plain = into.finish()

@@ -29,7 +29,8 @@ _SAMPLES = 20
 _MAX_SIGNATURES = 64
 _MAX_RESTARTS = 20_000
 _ALIKE = 0.6
-_LOOKED_AT = 64
+_LOOKED_AT = 8
+_MORE_BYTES = 2 << 20
 _BEFORE_BYTES = 64
 _START = re.compile(rb'\{([ \t\r\n]{0,64}+)"([^"\\]{1,64}+)"[ \t\r\n]*+:')
 _ROW_START = re.compile(rb"\n[{\[]")
@@ -230,8 +231,7 @@ class _Walk:
         if not self._signatures:
             self._sign(damaged)
         for position in self._starts(damaged):
-            self._restarts += 1
-            if self._restarts > _MAX_RESTARTS or self._scanner.scanned > 8 * self._scanner.size:
+            if self._is_enough():
                 return None
             try:
                 end = self._element_end(position)
@@ -240,6 +240,12 @@ class _Walk:
             if self._is_alike(position, end) and self._is_followed(end, ended):
                 return position
         return None
+
+    def _is_enough(self) -> bool:
+        """Whether so much was looked at in vain that the rest is given up."""
+        self._restarts += 1
+        scanner = self._scanner
+        return self._restarts > _MAX_RESTARTS or scanner.scanned > 2 * scanner.size + _MORE_BYTES
 
     def _is_followed(self, position: int, ended: Ended) -> bool:
         """Whether elements go on up to the end of the list, as far as is looked.
@@ -258,8 +264,8 @@ class _Walk:
 
     def _starts(self, damaged: int) -> Iterator[int]:
         """Positions behind one where something begins as elements do."""
-        for match in self._scanner.search(_START, damaged + 1):
-            position = self._scanner.match_start + match.start()
+        for base, match in self._scanner.search(_START, damaged + 1):
+            position = base + match.start()
             if (self._indent(position), match[1], match[2]) in self._signatures:
                 yield position
 
@@ -287,11 +293,11 @@ class _Walk:
         pattern = re.compile(
             rb'"(' + "|".join(names).encode() + rb')"[ \t\r\n]*+:[ \t\r\n]*+\[(?=[ \t\r\n]*+\{)'
         )
-        for match in self._scanner.search(pattern, self._start):
-            named = self._scanner.match_start + match.start()
+        for base, match in self._scanner.search(pattern, self._start):
+            named = base + match.start()
             if self._scanner.bytes_behind(max(0, named - 1), named) == b"\\":
                 continue
-            begin = self._scanner.match_start + match.end() - 1
+            begin = base + match.end() - 1
             name = match[1].decode()
             path = next(n for n in sorted(self._layout.lists) if n.rpartition(".")[2] == name)
             self._elements_if_any(begin, path)
@@ -333,11 +339,10 @@ class _Walk:
 
     def _next_row(self, damaged: int) -> int | None:
         """Where the next whole object begins on a line of its own."""
-        for match in self._scanner.search(_ROW_START, damaged):
-            self._restarts += 1
-            if self._restarts > _MAX_RESTARTS or self._scanner.scanned > 8 * self._scanner.size:
+        for base, match in self._scanner.search(_ROW_START, damaged):
+            if self._is_enough():
                 return None
-            position = self._scanner.match_start + match.start() + 1
+            position = base + match.start() + 1
             try:
                 self._scanner.value_end(position)
             except DamagedError:

@@ -34,6 +34,9 @@ _UNKNOWN = 0xFFFFFFFF
 _ENCRYPTED, _SIZED_LATER = 0x1, 0x8
 _ZIP64 = 1
 _SLICE = 1 << 20
+_SCANNED = 1 << 16
+"""Read at a time where headers are looked for: the next one may be near."""
+
 _MAX_VERSION = 100
 _MAX_NAME = 1000
 
@@ -190,7 +193,7 @@ def _sized_by_end(descriptor: int, start: int, size: int) -> int:
 def _next_mark(descriptor: int, position: int, size: int) -> int:
     """Where the next header begins, or the directory, or the file ends."""
     while position < size:
-        data = read_range(descriptor, position, min(size, position + _SLICE))
+        data = read_range(descriptor, position, min(size, position + _SCANNED))
         at = data.find(b"PK")
         while at >= 0:
             mark = data[at : at + 4]

@@ -93,16 +93,32 @@ def test_a_thought_a_text_and_a_call_in_every_interface(message: Message) -> Non
 @pytest.mark.parametrize(
     ("block", "result"),
     [
-        ({"toolResult": {"toolUseId": "c", "content": [{"text": "a"}, {"json": {"b": 2}}]}}, ('a\n{"b":2}', None)),
-        ({"toolResult": {"toolUseId": "c", "status": "error", "content": [{"text": "a"}]}}, ("a", True)),
+        (
+            {"toolResult": {"toolUseId": "c", "content": [{"text": "a"}, {"json": {"b": 2}}]}},
+            ('a\n{"b":2}', None),
+        ),
+        (
+            {"toolResult": {"toolUseId": "c", "status": "error", "content": [{"text": "a"}]}},
+            ("a", True),
+        ),
         ({"functionResponse": {"name": "f", "response": {"error": "a"}}}, ("a", True)),
-        ({"function_response": {"name": "f", "response": {"b": 2, "c": 3}}}, ('{"b":2,"c":3}', None)),
+        (
+            {"function_response": {"name": "f", "response": {"b": 2, "c": 3}}},
+            ('{"b":2,"c":3}', None),
+        ),
         ({"type": "tool_call_response", "id": "c", "response": "a"}, ("a", None)),
-        ({"type": "tool-result", "toolCallId": "c", "output": {"type": "json", "value": {"b": 2}}}, ('{"b":2}', None)),
+        (
+            {
+                "type": "tool-result",
+                "toolCallId": "c",
+                "output": {"type": "json", "value": {"b": 2}},
+            },
+            ('{"b":2}', None),
+        ),
         ({"type": "tool-result", "toolCallId": "c", "result": [1, 2]}, ("[1,2]", None)),
         ({"type": "tool-error", "toolCallId": "c", "error": "a"}, ("a", True)),
     ],
-)  # fmt: skip
+)
 def test_a_result_is_taken_out_of_what_wraps_it(
     block: Message, result: tuple[str, bool | None]
 ) -> None:
@@ -116,18 +132,60 @@ def test_a_result_is_taken_out_of_what_wraps_it(
     [
         ("hi", "user", [(USER, "hi")]),
         ({"messages": [[{"type": "human", "content": "hi"}]]}, "user", [(USER, "hi")]),
-        ({"system": "s", "messages": [{"role": "user", "content": "hi"}]}, "user", [(SYSTEM, "s"), (USER, "hi")]),
-        ({"config": {"system_instruction": "s"}, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}, "user", [(SYSTEM, "s"), (USER, "hi")]),
-        ({"inputs": {"messages": [{"role": "user", "content": "hi"}]}, "kwargs": {}}, "user", [(USER, "hi")]),
+        ({"messages": [{"kwargs": {"type": "human", "content": "hi"}}]}, "user", [(USER, "hi")]),
+        (
+            {"system": "s", "messages": [{"role": "user", "content": "hi"}]},
+            "user",
+            [(SYSTEM, "s"), (USER, "hi")],
+        ),
+        (
+            {
+                "config": {"system_instruction": "s"},
+                "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+            },
+            "user",
+            [(SYSTEM, "s"), (USER, "hi")],
+        ),
+        (
+            {"inputs": {"messages": [{"role": "user", "content": "hi"}]}, "kwargs": {}},
+            "user",
+            [(USER, "hi")],
+        ),
         ([{"type": "text", "text": "hi"}], "user", [(USER, "hi")]),
         ({"temperature": 1, "subject": "x"}, "user", []),
-        ({"choices": [{"message": {"role": "assistant", "content": "a"}}, {"message": {"role": "assistant", "content": "b"}}]}, "assistant", [(SAID, "a")]),
+        (
+            {
+                "choices": [
+                    {"message": {"role": "assistant", "content": "a"}},
+                    {"message": {"role": "assistant", "content": "b"}},
+                ]
+            },
+            "assistant",
+            [(SAID, "a")],
+        ),
         ({"generations": [[{"text": "a"}, {"text": "b"}]]}, "assistant", [(SAID, "a")]),
-        ({"output": [{"type": "reasoning", "summary": [], "content": None}, {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}]}, "assistant", [(SAID, "a")]),
-        ({"text": "a", "toolCalls": [{"toolCallId": "c", "toolName": "f", "args": {"a": 1}}]}, "assistant", [(SAID, "a"), (CALL, "a: 1")]),
+        (
+            {
+                "output": [
+                    {"type": "reasoning", "summary": [], "content": None},
+                    {
+                        "type": "message",
+                        "role": "assistant",
+                        "content": [{"type": "output_text", "text": "a"}],
+                    },
+                ]
+            },
+            "assistant",
+            [(SAID, "a")],
+        ),
+        (
+            {"text": "a", "toolCalls": [{"toolCallId": "c", "toolName": "f", "args": {"a": 1}}]},
+            "assistant",
+            [(SAID, "a"), (CALL, "a: 1")],
+        ),
         (None, "assistant", []),
     ],
-)  # fmt: skip
+)
 def test_messages_are_found_in_what_was_recorded(
     value: object, role: str, events: list[tuple[EventKind, str]]
 ) -> None:
@@ -154,3 +212,11 @@ def test_messages_are_found_in_what_was_recorded(
 )
 def test_an_answer_is_joined_from_its_pieces(text: str) -> None:
     assert [event.body for event in events_of(answer_messages(text))] == ["ok"]
+
+
+def test_a_call_that_was_printed_into_the_text_is_a_call() -> None:
+    text = """ResponseFunctionToolCall(arguments='{"a": 1}', call_id='c', name='f', type='x')"""
+    read = foreign_message({"role": "assistant", "parts": [{"type": "text", "content": text}]})
+    assert read is not None
+    (event,) = events_of([read])
+    assert (event.kind, event.body, event.tool, event.call_id) == (CALL, "a: 1", "f", "c")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from longjudge.sessions import EventKind, load_sessions
+from longjudge.sessions import EventKind, Severity, load_sessions
 from longjudge.sessions.formats.managed_agents import ManagedAgents
+from longjudge.sessions.records import NOT_JSON, UNFINISHED
 from retold_for_tests import Told, retell
 
 if TYPE_CHECKING:
@@ -106,12 +107,16 @@ def test_lines_of_pairs_are_a_session_with_its_title_and_lines(tmp_path: Path) -
         *(["client.beta.sessions.events.stream", each] for each in EVENTS),
     ]
     lines = [json.dumps(pair) for pair in pairs]
+    lines.insert(3, '["client.damaged", {]')
     path.write_text("\n".join(["", *lines, '["client.cut']))
     loaded = load_sessions(path)[0]
     assert (loaded.format, loaded.id, loaded.title) == ("claude-managed-agents", "sesn_1", "Dates")
     assert (len(loaded.index), loaded.line(0)) == (6, 4)
-    assert loaded.skipped_lines == 1
-    assert "no complete JSON record" in [each.reason for each in loaded.diagnostics]
+    assert loaded.skipped_lines == 2
+    damaged, *others = loaded.diagnostics
+    assert (damaged.reason, damaged.line, damaged.severity) == (NOT_JSON, 5, Severity.WARNING)
+    (cut,) = [each for each in others if each.reason == UNFINISHED]
+    assert (cut.line, cut.severity) == (len(lines) + 2, Severity.INFO)
     loaded.close()
 
 

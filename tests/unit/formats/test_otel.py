@@ -113,7 +113,9 @@ def typed(attributes: dict[str, object]) -> list[dict[str, object]]:
     return [{"key": key, "value": value(of)} for key, of in attributes.items()]
 
 
-def otlp(spans: list[Span], scope: str = "scopeSpans", spans_: str = "resourceSpans") -> object:
+def otlp(
+    spans: list[Span], scope: str = "scopeSpans", spans_: str = "resourceSpans"
+) -> dict[str, object]:
     listed = [{**each, "attributes": typed(each["attributes"])} for each in spans]
     return {spans_: [{"resource": {}, scope: [{"scope": {"name": "x"}, "spans": listed}]}]}
 
@@ -382,6 +384,34 @@ def test_content_may_stand_in_a_spans_events(events: list[object]) -> None:
     assert shown(told) == [(SYSTEM, "be brief"), (USER, "hi"), (SAID, "bye")]
 
 
+def logged(id_: str, name: str, body: object) -> dict[str, object]:
+    return {"traceId": "t", "spanId": id_, "eventName": name, "body": body, "attributes": []}
+
+
+def kv(**entries: object) -> dict[str, object]:
+    return {"kvlistValue": {"values": typed(entries)}}
+
+
+def test_messages_may_stand_in_logs_beside_the_spans(tmp_path: Path) -> None:
+    message_ = {"key": "message", "value": kv(role="assistant", content="bye")}
+    logs = [
+        logged("m", "gen_ai.user.message", kv(content="hi")),
+        logged("m", "gen_ai.choice", {"kvlistValue": {"values": [message_]}}),
+        logged("other", "gen_ai.user.message", kv(content="no")),
+    ]
+    spans = otlp([span("m", 0, attributes={"gen_ai.operation.name": "chat"})])
+    held = {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]}
+    path = tmp_path / "both.json"
+    for text in (
+        json.dumps({**spans, **held}, indent=1),
+        json.dumps(held) + "\n" + json.dumps(spans) + "\n",
+    ):
+        path.write_text(text, encoding="utf-8")
+        (session,) = load_sessions(path)
+        assert [session.event(n).body for n in range(len(session.index))] == ["hi", "bye"]
+        session.close()
+
+
 def test_only_what_is_new_is_told_of_each_request() -> None:
     first = [ASK, BYE, message("user", part("go on"))]
     told = tell(
@@ -553,6 +583,15 @@ def test_a_span_that_stands_in_the_file_twice_counts_once() -> None:
     told = tell(*LOOP, *LOOP)
     assert shown(told) == LOOP_SHOWN
     assert (TWICE, None, Severity.INFO, 4) in told.notes
+
+
+def test_an_output_that_is_a_message_names_its_call() -> None:
+    output = {"content": "out", "tool_call_id": "c1", "status": "error"}
+    kind = {"openinference.span.kind": "TOOL", "tool.name": "f"}
+    values = {"input.value": '{"a": 1}', "output.value": json.dumps(output)}
+    told = tell(chat("m", 0, [ASK], [CALLS]), span("x", 1, attributes={**kind, **values}))
+    assert shown(told) == [(USER, "hi"), (CALL, "a: 1"), (RESULT, "out")]
+    assert (told.events("t")[2].call_id, told.events("t")[2].is_error) == ("c1", True)
 
 
 def test_reasoning_and_media_are_what_they_are() -> None:

@@ -92,3 +92,12 @@ def test_many_calls_by_one_id_take_no_time() -> None:
     heard.told.request(many, 0)
     heard.told.request([*many, SAID], 1)
     assert len(heard.events) == len(many) + 1
+
+
+def test_a_call_that_the_history_gives_another_id_is_the_same_call() -> None:
+    heard = Heard()
+    heard.told.answer([call("a: 1", "call_1")], 0)
+    heard.told.run(call("a: 1"), gave("x"), 1)
+    heard.told.request([ASK, call("a: 1", "fc_1"), gave("x", "call_1")], 2)
+    heard.told.answer([call("a: 1", "call_2")], 3)
+    assert heard.bodies == ["a: 1", "x", "hi", "a: 1"]

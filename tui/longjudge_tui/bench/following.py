@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.lines import count_newlines
+from longjudge.sessions.lines import count_new_lines
 from longjudge_tui.commands import command
 from longjudge_tui.wording import plural, size
 
@@ -72,14 +72,18 @@ class Following:
         self.lines = 0
         self._path: Path | None = None
         self._read: FileFacts | None = None
+        self._by_lines = False
         self._counted = 0
         self._looked = 0.0
         self._task: asyncio.Task[None] | None = None
         self._asked = self._answered = False
 
-    def begin(self, path: Path, read: FileFacts | None) -> None:
-        """Look at a file from now on; `read` is what it was when it was read."""
-        self._path, self._read = path, read
+    def begin(self, path: Path, read: FileFacts | None, *, by_lines: bool) -> None:
+        """Look at a file from now on; `read` is what it was when it was read.
+
+        `by_lines` says that its records stand one on each line, so that new ones can be counted.
+        """
+        self._path, self._read, self._by_lines = path, read, by_lines
         self.change, self.more, self.lines = None, 0, 0
         self._asked = self._answered = False
         self._counted = read.size if read is not None else 0
@@ -138,8 +142,9 @@ class Following:
         now = await asyncio.to_thread(file_facts, path)
         change = change_of(read, now)
         lines, counted = self.lines, self._counted
-        if change is Change.GROWN and now is not None and now.size - read.size <= MOST_COUNTED:
-            lines += await asyncio.to_thread(count_newlines, path, counted, now.size)
+        few = now is not None and now.size - read.size <= MOST_COUNTED
+        if change is Change.GROWN and now is not None and few and self._by_lines:
+            lines += await asyncio.to_thread(count_new_lines, path, counted, now.size)
             counted = now.size
         if self._read is not read:
             # Another file is open by now, or this one was read again.

@@ -152,7 +152,14 @@ class Searching:
 
     def follow(self, session: Session | None) -> bool:
         """Search what is open by now for the same; whether that is another session."""
-        if self.typed is None or self._about is session:
+        if self.typed is None:
+            return False
+        if self._about is session:
+            if session is not None and self._scan and self._scan.search.events < len(session.index):
+                # It has grown, and where one was in it is where it was.
+                at = self.at
+                self.begin(session, self.typed)
+                self.at = at
             return False
         self.begin(session, self.typed)
         return True

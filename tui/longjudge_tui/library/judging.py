@@ -209,6 +209,8 @@ class Queue:
                 await self._judge_file(file, order)
             finally:
                 self.current = self._run = None
+                if all(each.together is not order.together for each in self._waiting.values()):
+                    order.together.close()
 
     async def _judge_file(self, file: SessionFile, order: _Order) -> None:
         self.states[file] = State(Stage.READING, 0, file.bytes)

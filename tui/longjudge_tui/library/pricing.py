@@ -236,6 +236,7 @@ class Pricing:
                 await self._estimate_one(next(iter(batch.left)), batch)
             self._batches.remove(batch)
             batch.together.answered.clear()
+            batch.together.close()
 
     async def _estimate_one(self, file: SessionFile, batch: _Batch) -> None:
         self._reading, self._stopped = file, threading.Event()

@@ -29,16 +29,19 @@ def count_together(
     """
     together = Together(files)
     counts: Counter[str] = Counter()
-    for file in files:
-        try:
-            found = _count(file, terms, kept, together, stopped)
-        except LoadCancelledError:
-            return None
-        except CopiedSessionError:
-            continue
-        if found is None:
-            return None
-        counts += found
+    try:
+        for file in files:
+            try:
+                found = _count(file, terms, kept, together, stopped)
+            except CopiedSessionError:
+                continue
+            if found is None:
+                return None
+            counts += found
+    except LoadCancelledError:
+        return None
+    finally:
+        together.close()
     return counts
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from longjudge_tui.bench.searching import Searching
 
+MOST_CHARS = 1_000
+"""More is pasted by mistake."""
+
 HINTS = ("re:pattern · tool:Bash · kind:error · is:error", "re: tool: kind: is:error")
 
 
@@ -34,7 +37,7 @@ class SearchField(Field):
             self.to_hit = to_hit
 
     def __init__(self) -> None:
-        super().__init__(id="search", compact=True, placeholder="text, or")
+        super().__init__(id="search", compact=True, placeholder="text, or", max_length=MOST_CHARS)
         self._left = False
 
     def on_focus(self) -> None:

@@ -13,6 +13,8 @@ from longjudge.text import without_surrogates
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    Agent = tuple[str, str | None]
+
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
@@ -42,24 +44,27 @@ def _input(text: str) -> object:
 
 
 class PartialAnswers:
-    """Joins the pieces of the answers that are not in `whole`, one answer per agent at a time."""
+    """Joins the pieces of the answers that are not in `whole`, one answer per agent at a time.
+
+    An agent goes by its session and by the call that started it.
+    """
 
     def __init__(self, whole: set[str]) -> None:
         self._whole = whole
-        self._open: dict[str | None, dict[object, _Block]] = {}
+        self._open: dict[Agent, dict[object, _Block]] = {}
 
-    def take(self, event: object, parent: str | None) -> list[Event]:
+    def take(self, event: object, agent: Agent) -> list[Event]:
         """Add a piece; a new answer closes the one before it, and gives its events."""
         if not is_object(event):
             return []
         type_ = event.get("type")
-        blocks = self._open.get(parent)
+        blocks = self._open.get(agent)
         if type_ == "message_start":
             message = event.get("message")
             message_id = text_or_none(message.get("id")) if is_object(message) else None
-            done = self._close(parent)
+            done = self._close(agent)
             if message_id not in self._whole:
-                self._open[parent] = {}
+                self._open[agent] = {}
             return done
         if blocks is None:
             return []
@@ -76,15 +81,15 @@ class PartialAnswers:
             if piece:
                 blocks[index].pieces.append(piece)
         elif type_ == "message_stop":
-            return self._close(parent)
+            return self._close(agent)
         return []
 
-    def rest(self) -> Iterator[tuple[str | None, list[Event]]]:
+    def rest(self) -> Iterator[tuple[Agent, list[Event]]]:
         """What is still open at the end, by agent."""
-        for parent in list(self._open):
-            yield parent, self._close(parent)
+        for agent in list(self._open):
+            yield agent, self._close(agent)
 
-    def _close(self, parent: str | None) -> list[Event]:
-        blocks = self._open.pop(parent, {})
+    def _close(self, agent: Agent) -> list[Event]:
+        blocks = self._open.pop(agent, {})
         events = [block.event() for block in blocks.values()]
         return [event for event in events if event is not None]

@@ -37,6 +37,13 @@ _TYPES = frozenset(
     }
 )
 _OWN = frozenset({"system", "user", "assistant", "result", "stream_event", "tool_call"})
+_OBJECTS = {
+    "user": "message",
+    "assistant": "message",
+    "stream_event": "event",
+    "tool_call": "tool_call",
+}
+_WITH_SUBTYPE = frozenset({"system", "result", "thinking"})
 _NOTICES = frozenset({"compact_boundary", "task_notification"})
 _NOTICE_IDS = frozenset({"type", "uuid", "session_id", "task_id", "tool_use_id", "timestamp"})
 
@@ -105,7 +112,10 @@ def _fits(value: dict[str, object]) -> bool:
     type_ = word(value.get("type"))
     if type_ not in _TYPES or "sessionId" in value or "event_type" in value:
         return False
-    return type_ not in ("user", "assistant") or is_object(value.get("message"))
+    # Lists of events in general have types of the same names.
+    if needed := _OBJECTS.get(type_):
+        return is_object(value.get(needed))
+    return type_ not in _WITH_SUBTYPE or "subtype" in value
 
 
 def _all(records: Records) -> Iterator[tuple[int, dict[str, object]]]:
@@ -178,7 +188,7 @@ class _Retelling:
                 self._telling.facts(session=session, id=session)
             with passing_over(self._telling, number):
                 self._record(record, number)
-        for parent, events in self._partials.rest():
+        for (self._session, parent), events in self._partials.rest():
             self._partial(events, number, parent)
         if len(self._survey.answers):
             self._telling.note(COPIES, None, count=len(self._survey.answers))
@@ -186,8 +196,8 @@ class _Retelling:
     def _record(self, record: dict[str, object], number: int) -> None:
         type_ = record.get("type")
         parent = text_or_none(record.get("parent_tool_use_id"))
+        events: list[Event] = []
         if type_ == "assistant":
-            events: list[Event] = []
             for event in _events(record):
                 if not self._survey.answers.is_left_out(self._ordinal):
                     events.append(event)
@@ -198,10 +208,15 @@ class _Retelling:
         elif type_ == "result":
             self._result(record, number)
         elif type_ == "stream_event":
-            self._partial(self._partials.take(record.get("event"), parent), number, parent)
+            pieces = self._partials.take(record.get("event"), (self._session, parent))
+            self._partial(pieces, number, parent)
             self._telling.note("parts of streamed answers", number)
         elif type_ == "tool_call":
-            self._say(_tool_call(record), number, parent)
+            events = _tool_call(record)
+            if not events:
+                subtype = kind_name(record.get("subtype"))
+                self._telling.note(f"tool_call {subtype} records, no events", number)
+            self._say(events, number, parent)
         elif type_ == "thinking":
             self._thinking(record, number)
         elif type_ == "system":

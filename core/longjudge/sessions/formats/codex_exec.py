@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import read_arguments
+from longjudge.sessions.formats.one_by_one import SessionKeys
 from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.model import Event, EventKind
@@ -53,20 +54,22 @@ class CodexExec(RetoldFormat):
         """Two passes: which items were completed, and then each once."""
         done = {key for key, _, record in _runs(records) if _is_done(record)}
         started: set[tuple[int, object]] = set()
+        keys, session = SessionKeys(), ""
         for key, number, record in _runs(records):
             with passing_over(telling, number):
                 if thread := text_or_none(record.get("thread_id")):
-                    telling.facts(id=thread)
+                    session = keys.of(thread)
+                    telling.facts(session=session, id=thread)
                 item = record.get("item")
                 if not is_object(item):
-                    _tell_other(record, number, telling)
+                    _tell_other(record, number, session, telling)
                     continue
                 if not _is_done(record):
                     if key in done or key in started:
                         continue
                     started.add(key)
                 for event in item_events(item):
-                    telling.event(event, number)
+                    telling.event(event, number, session=session)
 
 
 def _fits(record: Record) -> bool:
@@ -92,11 +95,11 @@ def _is_done(record: Record) -> bool:
     return record.get("type") == "item.completed"
 
 
-def _tell_other(record: Record, number: int, telling: Telling) -> None:
+def _tell_other(record: Record, number: int, session: str, telling: Telling) -> None:
     error = record.get("error", record if record.get("type") == "error" else None)
     if is_object(error):
         body = render_content(error.get("message") or error)
-        telling.event(Event(EventKind.ERROR, body), number)
+        telling.event(Event(EventKind.ERROR, body), number, session=session)
     else:
         telling.note(f"{kind_name(record.get('type'))} records, no events", number)
 

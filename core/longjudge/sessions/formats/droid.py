@@ -47,18 +47,24 @@ class Droid(OneByOne):
         """One of its types."""
         return word(record.get("type")) in _TYPES
 
-    def facts(self, record: Record, telling: Telling) -> None:
+    def session(self, record: Record) -> str | None:
+        """The start names it."""
+        start = record.get("type") == "session_start"
+        return text_or_none(record.get("id")) if start else None
+
+    def facts(self, record: Record, session: str, telling: Telling) -> None:
         """The start names the session."""
         if record.get("type") == "session_start":
             title = text_or_none(record.get("sessionTitle"))
             if title == "New Session":
                 title = None
             telling.facts(
+                session=session,
                 id=text_or_none(record.get("id")),
                 title=title or text_or_none(record.get("title")),
             )
         elif record.get("type") == "system":
-            telling.facts(id=text_or_none(record.get("session_id")))
+            telling.facts(session=session, id=text_or_none(record.get("session_id")))
 
     def record_events(self, record: Record) -> list[Event]:
         """The events of one record."""

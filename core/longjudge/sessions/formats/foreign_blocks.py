@@ -6,10 +6,11 @@ ways: a text, a thought, a call, a result.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import CALL_BLOCKS, THINKING_BLOCKS, is_result_block
-from longjudge.sessions.formats.unpacked import unpacked
+from longjudge.sessions.formats.unpacked import printed_text, unpacked
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ _ID_KEYS = ("id", "toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "cal
 _NAME_KEYS = ("name", "toolName", "tool_name")
 _INPUT_KEYS = ("input", "args", "arguments", "parameters", "rawInput")
 _OUTPUT_KEYS = ("output", "result", "response", "content", "error")
+_PRINTED_CALL = re.compile(
+    r"ResponseFunctionToolCall\(arguments=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"),"
+    r" call_id='([^']{1,200})', name='([^']{1,200})',",
+    re.S,
+)
 _WRAPPED = ("result", "output", "error")
 
 
@@ -75,7 +81,7 @@ def _by_key(part: Block, kind: str) -> Block:
             return {"type": "image", **inner}
     content = part.get("content")
     if kind in ("text", "") and isinstance(content, str) and text is None:
-        return {"type": "text", "text": content}
+        return _printed_call(content) or {"type": "text", "text": content}
     if isinstance(text, str) and kind in ("text", "", "input_text", "output_text"):
         return {"type": "text", "text": text}
     if kind == "blob" and isinstance(content, str):
@@ -85,6 +91,15 @@ def _by_key(part: Block, kind: str) -> Block:
         media_type = _first(part, ("mediaType", "mimeType"))
         return {"type": "image", "media_type": media_type, "data": image}
     return part
+
+
+def _printed_call(text: str) -> Block | None:
+    """A call that a library printed into the text: `ResponseFunctionToolCall(arguments='…', …)`."""
+    match = _PRINTED_CALL.match(text) if text.startswith("ResponseFunctionToolCall(") else None
+    if match is None:
+        return None
+    given = printed_text(match[1])
+    return {"type": "tool_use", "id": match[2], "name": match[3], "input": given}
 
 
 def _thought(part: Block) -> Block:

@@ -104,6 +104,9 @@ def _unwrapped(value: Message) -> Message:
     if (name := class_of(value)) is not None and is_object(inner := value.get("kwargs")):
         role = _CLASSES.get(name.removesuffix("Chunk"))
         return {**inner, "role": role} if role else inner
+    inner = value.get("kwargs")
+    if is_object(inner) and "content" in inner and "role" not in value and "content" not in value:
+        return inner
     data, type_ = value.get("data"), value.get("type")
     if is_object(data) and isinstance(type_, str) and type_.lower() in ROLES:
         return {**data, "role": data.get("role") or type_}

@@ -20,14 +20,18 @@ from longjudge.sessions.formats.gemini_events import (
     elements,
     kind_of,
     message_events,
+    started_agents,
 )
+from longjudge.sessions.formats.gemini_files import file_name, subagent_files
 from longjudge.sessions.formats.retold import RetoldFormat
+from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.model import EventKind, Severity
 from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from longjudge.sessions.formats.retold import Given, Records, Telling
 
@@ -80,6 +84,8 @@ class GeminiCli(RetoldFormat):
                 telling.event(event, number)
                 told += 1
                 masked += event.kind is EventKind.TOOL_RESULT and MASKED in event.body
+            for agent, call in started_agents(message):
+                telling.starts(file_name(agent), call_id=call, parent=MAIN_THREAD)
             kind = kind_of(message)
             if kind not in _KNOWN:
                 telling.note(f"messages of type {kind}", number)
@@ -88,6 +94,10 @@ class GeminiCli(RetoldFormat):
         if masked:
             reason = "outputs that Gemini CLI took out of the session to save room"
             telling.note(reason, None, Severity.WARNING, masked)
+
+    def companions(self, path: Path, session_id: str | None) -> Sequence[Path]:
+        """The files of the subagents: a thread each, called as its file is."""
+        return subagent_files(path, session_id)
 
 
 class _Slot:

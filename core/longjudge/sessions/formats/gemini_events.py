@@ -99,6 +99,17 @@ def message_events(message: Message, paired: Paired) -> list[Event]:
     return events
 
 
+def started_agents(message: Message) -> list[tuple[str, str]]:
+    """The subagents that a message's calls started: each one's id, and the call's."""
+    calls = message.get("toolCalls")
+    found = [
+        (text_or_none(call.get("agentId")), text_or_none(call.get("id")))
+        for call in (calls if is_array(calls) else [])
+        if is_object(call)
+    ]
+    return [(agent, call) for agent, call in found if agent and call]
+
+
 def kind_of(message: Message) -> str:
     """What a message calls itself: its type, or whose it is."""
     kind = message.get("type", message.get("role"))

@@ -99,11 +99,11 @@ def _tell_exchange(
     telling: Telling,
 ) -> None:
     time = iso_time(entry.get("startedDateTime"), "ms")
-    events = events_of(held_messages(body, "user"), time)
+    events = events_of(held_messages(body, "user"))
     key = openings_of(events)[:1]
     if key not in told:
         told[key] = _teller(telling, f"conversation {len(told) + 1}")
-    told[key].request(events, record)
+    told[key].request(events, record, time)
     if not _tell_answer(entry, record, time, told[key]):
         telling.skip("answers of a model that cannot be read", record)
 
@@ -124,8 +124,8 @@ def _tell_answer(entry: Entry, record: int, time: str | None, told: ToldOnce) ->
     if isinstance(code, int) and code >= _FAILED:
         told.failure(Event(EventKind.ERROR, render_value(text or f"HTTP {code}")), record)
         return True
-    events = events_of(answer_messages(text), time)
-    told.answer(events, record)
+    events = events_of(answer_messages(text))
+    told.answer(events, record, time)
     return bool(events) or not text.strip()
 
 

@@ -10,6 +10,7 @@ from longjudge.sessions.formats.foreign_messages import (
     is_foreign_message,
     is_response_item,
 )
+from longjudge.sessions.formats.known_messages import known_message
 from longjudge.sessions.formats.unpacked import unpacked
 from longjudge.sessions.values import is_array, is_object
 
@@ -30,6 +31,7 @@ RESPONSE_KEYS = (
 _SYSTEM_KEYS = ("system", "system_prompt", "instructions", "system_instruction")
 _PLAIN = ("prompt", "input", "question", "query", "user_prompt", "task", "goal", "inputs")
 _ALTERNATIVES = ("choices", "generations", "candidates", "completions")
+_NOTHING = ("", "null", "None", "undefined")
 _MAX_DEPTH = 6
 
 
@@ -47,8 +49,8 @@ def is_structured(messages: Sequence[Message], value: object) -> bool:
 
 
 def text_message(text: str, role: str) -> list[Message]:
-    """The message that a text is, none where it is blank."""
-    return [{"role": role, "content": text}] if text.strip() else []
+    """The message that a text is, none where it is blank or stands for nothing."""
+    return [{"role": role, "content": text}] if text.strip() not in _NOTHING else []
 
 
 def _held(value: object, role: str, keys: Sequence[str], depth: int) -> list[Message]:
@@ -80,7 +82,7 @@ def _of_list(values: list[object], role: str, keys: Sequence[str], depth: int) -
             return [message for message in printed if message]
         return text_message("\n".join(texts), role)
     if any(is_foreign_message(value) or is_response_item(value) for value in values):
-        found = [foreign_message(value) for value in values]
+        found = [known_message(value) for value in values]
         return [message for message in found if message]
     objects = [value for value in values if is_object(value)]
     if all(_is_call(value) for value in objects):

@@ -20,8 +20,10 @@ from longjudge.sessions.formats.inspect_samples import ITEMS, PART, PREFIX, SHEL
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.sessions.scanning import Scanner
+from longjudge.sessions.unnamed import KEPT_FREE, append
 from longjudge.sessions.values import is_object, text_or_none
 from longjudge.sessions.zip_members import HEADER, CutMemberError, Member, inflate, members_of
+from longjudge.sessions.zipped import Zipped
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -34,12 +36,14 @@ UNFINISHED = "the log was not finished: what was running when it was written is 
 NO_DIRECTORY = "the archive has no directory: its members were found one by one"
 CUT = "members that are cut or damaged, left out"
 CUT_SAMPLE = "samples that are cut or damaged: what is whole in them was read"
-TOO_LARGE = "chunks of more than 1 GB, left out"
+TOO_LARGE = "chunks of more than 256 MB, left out"
+IN_PARTS = "samples of which only parts are in the log, left out"
+UNKNOWN = "files among the samples that are none, left out"
 
 _LARGE_SAMPLE = 24 << 20
 """A sample from here on is taken apart, so that it is never in memory as a whole."""
 _LIKELY_RATIO = 8
-_MAX_MEMBER = 1 << 30
+_MAX_MEMBER = 256 << 20
 _MAX_TOTAL = 4 << 30
 _TOTAL_RATIO = 500
 _SAMPLES = "samples/"
@@ -70,6 +74,11 @@ class InspectArchive:
         """
         members, whole = members_of(descriptor, into.packed)
         by_name = {member.name: member for member in members}
+        found = _samples(members, into)
+        if not found and not any(name in by_name for name in _OUTLINES):
+            # Other archives may begin with a folder of the same name.
+            Zipped().unpack(path, descriptor, into)
+            return
         reader = _Reader(descriptor, into)
         outline = next((by_name[name] for name in _OUTLINES if name in by_name), None)
         if outline is not None:
@@ -78,7 +87,7 @@ class InspectArchive:
             into.note(NO_DIRECTORY, Severity.WARNING)
         if _OUTLINES[0] not in by_name:
             into.note(UNFINISHED, Severity.WARNING)
-        for sample in _samples(members):
+        for sample in found:
             sample.write(reader)
         if not reader.samples:
             raise NotASessionError(_without_samples(into))
@@ -132,7 +141,7 @@ class _Reader:
         """A member as a record."""
         data = self._bytes(member)
         if data is not None:
-            self._into.add(head + data + tail)
+            self._into.add(b"%b%b%b" % (head, data, tail))
             self.samples += 1
 
     def add_sample(self, member: Member, prefix: str) -> None:
@@ -140,7 +149,8 @@ class _Reader:
         try:
             if (member.size or _LIKELY_RATIO * member.packed) <= _LARGE_SAMPLE:
                 data = b"".join(self._pieces(member))
-                self._count(len(data))
+                if not data.strip():
+                    raise CutMemberError(member.name)
                 self._into.add(data)
                 self.samples += 1
                 return
@@ -151,6 +161,7 @@ class _Reader:
     def _pieces(self, member: Member) -> Iterator[bytes]:
         for piece in inflate(self._descriptor, member):
             self._into.tell()
+            self._count(len(piece))
             yield piece
 
     def _take_apart(self, member: Member, prefix: str) -> None:
@@ -159,11 +170,10 @@ class _Reader:
             try:
                 for piece in self._pieces(member):
                     size += len(piece)
-                    file.write(piece)
+                    append(file.fileno(), bytearray(piece), KEPT_FREE, "its samples do")
                 is_whole = True
             except CutMemberError:
                 is_whole = False
-            self._count(size)
             scanner = Scanner(file.fileno(), size, self._into.tell)
             is_whole = take_apart(scanner, prefix, self._into.add) and is_whole
         if not is_whole:
@@ -187,21 +197,21 @@ class _Reader:
         if size > _MAX_MEMBER or (member.size or 0) > _MAX_MEMBER:
             self._into.note(TOO_LARGE, Severity.WARNING)
             return None
-        self._count(size)
         return b"".join(pieces)
 
     def _count(self, size: int) -> None:
         self._total += size
-        if self._total > _MAX_TOTAL and self._total > _TOTAL_RATIO * self._into.packed:
+        if self._total > _MAX_TOTAL and self._total > _TOTAL_RATIO * self._into.outer:
             raise NotASessionError(
-                f"a decompression bomb: it grows from {self._into.packed} bytes to more than"
+                f"a decompression bomb: it grows from {self._into.outer} bytes to more than"
                 f" {self._total // 1_000_000} MB; unpack it by other means if you trust it"
             )
 
 
-def _samples(members: list[Member]) -> list[_SampleMembers]:
+def _samples(members: list[Member], into: Unpacking) -> list[_SampleMembers]:
     """The samples of an archive, in the order of their names with numbers by their value."""
     found: dict[str, _SampleMembers] = {}
+    unknown = 0
     for member in members:
         if not member.name.startswith(_SAMPLES) or not member.name.endswith(".json"):
             continue
@@ -217,7 +227,12 @@ def _samples(members: list[Member]) -> list[_SampleMembers]:
         elif sequence in _SEQUENCES and stem.isdecimal() and len(stem) < 15:
             chunks = found.setdefault(above, _SampleMembers(above)).chunks
             chunks.setdefault(sequence, {})[int(stem)] = member
+        elif "_epoch_" not in prefix:
+            unknown += 1
     sound = [each for each in found.values() if each.whole or each.shell]
+    if sound:
+        into.note(UNKNOWN, Severity.WARNING, unknown)
+    into.note(IN_PARTS, Severity.WARNING, len(found) - len(sound))
     return sorted(sound, key=lambda each: _natural(each.prefix))
 
 
@@ -229,5 +244,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _without_samples(into: Unpacking) -> str:
     status = text_or_none(into.around.get("status"))
     said = f" (its status: {clean_line(status, 40)})" if status else ""
-    lost = "; its samples are cut or damaged" if any(n == CUT for n, _ in into.notes) else ""
+    damaged = any(reason in (CUT, IN_PARTS) for reason, _, _ in into.notes)
+    lost = "; its samples are cut or damaged" if damaged else ""
     return f"an Inspect log without samples{said}{lost}"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 NO_ATTACHMENT = "references to attachments that the log does not hold, left as they are"
 BESIDE = "answers of models beside the conversation (a critique, a summary), left out"
 EMPTY = "samples without a message"
+LOST = "messages and events that the log should hold and does not"
 
 _SCORES_SHOWN = 2
 _REMEMBERED = ("assistant", "tool")
@@ -106,6 +107,8 @@ def _tell(sample: Sample, telling: Telling) -> None:
     resolver = Resolver(sample.attachment)
     with passing_over(telling, sample.number):
         _SampleTelling(sample, resolver, key, telling).tell()
+    if sample.lost > 0:
+        telling.note(LOST, sample.number, Severity.WARNING, sample.lost)
     if resolver.missing:
         telling.note(NO_ATTACHMENT, sample.number, Severity.WARNING, resolver.missing)
 

@@ -45,6 +45,11 @@ class Sample(Protocol):
     number: int
     fields: Message
 
+    @property
+    def lost(self) -> int:
+        """How many messages and events the log should hold and does not, as far as it was read."""
+        ...
+
     def messages(self) -> Iterator[tuple[int, Handle]]:
         """The messages of the conversation, each with the number of its record."""
         ...
@@ -80,6 +85,11 @@ class WholeSample:
         events = fields.get("events") or old.get("events")
         self._events = events if is_array(events) else []
         self._attachments = [fields.get("attachments"), old.get("content")]
+
+    @property
+    def lost(self) -> int:
+        """None: it is whole."""
+        return 0
 
     def messages(self) -> Iterator[tuple[int, Handle]]:
         """The messages of the conversation."""
@@ -126,6 +136,12 @@ class ChunkedSample:
         self._events = _Chunks(records, chunks.get("events", {}))
         self._attachments = _Chunks(records, chunks.get("attachments", {}))
         self._places = self._attachments.places()
+        self._lost = 0
+
+    @property
+    def lost(self) -> int:
+        """Messages and events that the log should hold and does not."""
+        return self._lost + self._conversation.gaps() + self._messages.gaps() + self._events.gaps()
 
     def messages(self) -> Iterator[tuple[int, Handle]]:
         """The messages of the conversation: its own, or ranges of the pool.
@@ -139,6 +155,7 @@ class ChunkedSample:
         refs = self.fields.get("message_refs")
         if not is_array(refs):
             refs = [[0, self._messages.known_end()]]
+        self._lost = _beyond(refs, self._messages.known_end())
         for position in positions(refs, self._messages.known_end()):
             yield self._messages.record(position) or self.number, position
 
@@ -178,6 +195,7 @@ class _Chunks:
         self._starts = sorted(chunks)
         self._numbers = [chunks[start] for start in self._starts]
         self._held: OrderedDict[int, Sequence[object]] = OrderedDict()
+        self._sizes: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -203,6 +221,17 @@ class _Chunks:
         for start, number in zip(self._starts, self._numbers, strict=True):
             yield number, start, self._items(number)
 
+    def gaps(self) -> int:
+        """How many items are missing between the chunks that were read and those behind them."""
+        ends = (
+            start + self._sizes.get(number, following - start)
+            for start, number, following in zip(
+                self._starts, self._numbers, self._starts[1:], strict=False
+            )
+        )
+        missing = (max(0, start - end) for start, end in zip(self._starts[1:], ends, strict=False))
+        return sum(missing) + (self._starts[0] if self._starts else 0)
+
     def record(self, position: int) -> int | None:
         """The number of the record that an item stands in."""
         chunk = bisect_right(self._starts, position) - 1
@@ -225,6 +254,7 @@ class _Chunks:
         items = given[0].value.get(ITEMS) if given else None
         found = items if is_array(items) else []
         self._held[number] = found
+        self._sizes[number] = len(found)
         if len(self._held) > _CHUNKS_HELD:
             self._held.popitem(last=False)
         return found
@@ -237,6 +267,12 @@ def positions(refs: object, size: int) -> Iterator[int]:
         found = range(start, end)[:left]
         left -= len(found)
         yield from found
+
+
+def _beyond(refs: Sequence[object], size: int) -> int:
+    """How many positions the ranges name that are behind the end of the pool."""
+    ends = (pair[1] for pair in refs if is_array(pair) and len(pair) == 2)
+    return max((end - size for end in ends if isinstance(end, int)), default=0)
 
 
 def _ranges(refs: object, size: int) -> Iterator[tuple[int, int]]:

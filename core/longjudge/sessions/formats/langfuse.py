@@ -93,13 +93,15 @@ class Langfuse(TraceFormat):
         request = held_messages(given, "user") if _is_asked(given) else []
         answer = held_messages(output, "assistant")
         return Content(
-            request=events_of(request, start),
-            answer=events_of(answer, end),
+            request=events_of(request),
+            answer=events_of(answer),
             asked=_detail(request, given),
             answered=_detail(answer, output),
             call=call,
             result=result,
             failure=failure_event(failure, end),
+            start=start,
+            end=end,
         )
 
 

@@ -86,11 +86,13 @@ class LangSmith(TraceFormat):
         request = held_messages(inputs, "user")
         answer = held_messages(outputs, "assistant")
         return Content(
-            request=events_of(request, start),
-            answer=events_of(answer, end),
+            request=events_of(request),
+            answer=events_of(answer),
             asked=_detail(request, inputs),
             answered=_detail(answer, outputs),
             failure=failure_event(failure, end),
+            start=start,
+            end=end,
         )
 
 

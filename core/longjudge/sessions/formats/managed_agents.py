@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import message_events
+from longjudge.sessions.formats.one_by_one import SessionKeys
 from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
@@ -47,7 +48,8 @@ class ManagedAgents(RetoldFormat):
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
         """Two passes: what came back from the server, then each event once."""
         known = {key for _, event in _all(records) if (key := _sent(event, came_back=True))}
-        first: str | None = None
+        keys, session = SessionKeys(), ""
+        firsts: dict[str, str] = {}
         seen: set[str] = set()
         for given, event in _all(records):
             if _fits(event) and _sent(event, came_back=False) not in known:
@@ -57,14 +59,16 @@ class ManagedAgents(RetoldFormat):
                     continue
                 seen.update(filter(None, (id_,)))
                 thread = text_or_none(event.get("session_thread_id"))
-                first = first or thread
-                place = MAIN_THREAD if thread in (None, first) else f"agent-{thread}"
+                if thread:
+                    firsts.setdefault(session, thread)
+                main = thread in (None, firsts.get(session))
+                place = MAIN_THREAD if main else f"agent-{thread}"
                 with passing_over(telling, given.number):
-                    _tell(event, given, place, telling)
+                    _tell(event, given.number, session, place, telling)
             elif event.get("type") == "session":
-                telling.facts(
-                    id=text_or_none(event.get("id")), title=text_or_none(event.get("title"))
-                )
+                id_, title = text_or_none(event.get("id")), text_or_none(event.get("title"))
+                session = keys.of(id_)
+                telling.facts(session=session, id=id_, title=title)
 
 
 def _unwrapped(record: Record) -> Iterator[Record]:
@@ -102,12 +106,12 @@ def _sent(event: Record, *, came_back: bool) -> int | None:
         return None
 
 
-def _tell(event: Record, given: Given, thread: str, telling: Telling) -> None:
+def _tell(event: Record, number: int, session: str, thread: str, telling: Telling) -> None:
     events = event_events(event)
     for each in events:
-        telling.event(each, given.number, thread=thread)
+        telling.event(each, number, session=session, thread=thread)
     if not events:
-        telling.note(f"{kind_name(event.get('type'))} events, without content", given.number)
+        telling.note(f"{kind_name(event.get('type'))} events, without content", number)
 
 
 def event_events(event: Record) -> list[Event]:

@@ -41,7 +41,7 @@ class ManagedLines:
                     pair = _decode(line)
                 except DECODE_ERRORS:
                     # Kept as it is, so that it is counted as every damaged record is.
-                    into.add(line.strip(), number)
+                    into.add(line.strip(), number, ended=line.endswith(b"\n"))
                     continue
                 if len(pair) > 1:
                     into.add(_record(pair[0], pair[1]), number)

@@ -17,6 +17,24 @@ if TYPE_CHECKING:
     Record = dict[str, object]
 
 
+class SessionKeys:
+    """Keys for the sessions of a file: the first one's is empty.
+
+    Files that were put together, or a log of several runs, hold more than one.
+    """
+
+    def __init__(self) -> None:
+        self._first: str | None = None
+        self._current = ""
+
+    def of(self, named: str | None) -> str:
+        """The key of the session that a record names, or else of the one that goes on."""
+        if named:
+            self._first = self._first or named
+            self._current = "" if named == self._first else named
+        return self._current
+
+
 class OneByOne(RetoldFormat):
     """Tells record after record; what has no event is noted by its label.
 
@@ -43,8 +61,12 @@ class OneByOne(RetoldFormat):
     def record_events(self, record: Record) -> list[Event]:
         """The events of a record, in order."""
 
-    def facts(self, record: Record, telling: Telling) -> None:
-        """Say what a record tells of the session."""
+    def session(self, record: Record) -> str | None:
+        """The id of the session that a record begins or belongs to, None where it names none."""
+        return None
+
+    def facts(self, record: Record, session: str, telling: Telling) -> None:
+        """Say what a record tells of the session, which goes by that key."""
 
     def label(self, record: Record) -> str:
         """What a record without events is called in a note."""
@@ -52,11 +74,13 @@ class OneByOne(RetoldFormat):
 
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
         """One pass."""
+        keys = SessionKeys()
         for given in records:
             with passing_over(telling, given.number):
-                self.facts(given.value, telling)
+                session = keys.of(self.session(given.value))
+                self.facts(given.value, session, telling)
                 events = self.record_events(given.value)
                 for event in events:
-                    telling.event(event, given.number)
+                    telling.event(event, given.number, session=session)
                 if not events:
                     telling.note(self.label(given.value), given.number)

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from longjudge.errors import NotASessionError
+from longjudge.sessions.formats.opencode_items import Item, What
 from longjudge.sessions.formats.opencode_parts import (
     Author,
     child_session,
@@ -21,9 +22,7 @@ from longjudge.sessions.formats.opencode_parts import (
     part_events,
 )
 from longjudge.sessions.formats.opencode_records import (
-    Item,
     Shape,
-    What,
     items_of,
     session_parent,
     shape_of,
@@ -101,10 +100,14 @@ class _Part:
 class _Message:
     """What is known of a message beside its parts."""
 
-    __slots__ = ("at", "error", "number", "parts", "role", "session", "summary", "time", "what")
+    __slots__ = (
+        *("at", "error", "later", "number", "parts", "role"),
+        *("session", "summary", "time", "what"),
+    )
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, *, later: bool) -> None:
         self.session = session
+        self.later = later
         self.role: str | None = None
         self.summary = False
         self.time: str | None = None
@@ -124,6 +127,7 @@ class _Kept:
         self.began: dict[str, str] = {}
         self.messages: dict[str, _Message] = {}
         self.failures: set[tuple[str, int]] = set()
+        self.tools: dict[tuple[str, str], str] = {}
         self._telling = telling
         self._made = 0
 
@@ -135,6 +139,9 @@ class _Kept:
             if item.what is What.SESSION:
                 self.learn_session(item.value)
                 continue
+            if item.what is What.NOTED:
+                self._note(item.value, given.number)
+                continue
             if shape is Shape.EXPORT:
                 # Each of them is whole; its ids need not differ from those of others.
                 if item.what is not What.PART:
@@ -143,6 +150,7 @@ class _Kept:
             else:
                 # Some schemas of a part name its message only.
                 key = item.message or f"of {item.session}"
+                key = f"later {key}" if item.role else key
             self._learn_item(item, key, given.number, at, shape)
 
     def learn_session(self, info: dict[str, object]) -> None:
@@ -180,8 +188,8 @@ class _Kept:
             key = f"error {self._made}"
         message = self.messages.get(key)
         if message is None:
-            message = self.messages[key] = _Message(item.session)
-            message.time = item.time
+            message = self.messages[key] = _Message(item.session, later=bool(item.role))
+            message.time, message.role = item.time, item.role or None
         if item.session or item.what is not What.PART:
             self.sessions.setdefault(item.session, None)
         if item.what in (What.PART, What.PIECE):
@@ -213,10 +221,18 @@ class _Kept:
             part.pieces.append(number)
             return
         part.number, part.at, part.pieces = number, at, None
+        if item.role and (tool := text_or_none(item.value.get("name"))):
+            self.tools[item.session, _call_of(item.value)] = tool
         child = child_session(item.value)
         session = item.session or message.session
         if child and child != session:
             self.sessions[child] = self.sessions.get(child) or session
+
+    def _note(self, said: dict[str, object], number: int) -> None:
+        if said["lost"]:
+            self._telling.skip(str(said["reason"]), number)
+        else:
+            self._telling.note(str(said["reason"]), number)
 
     def _remove(self, item: Item, key: str) -> None:
         if item.id:
@@ -244,9 +260,13 @@ class _Tales:
             if thread == MAIN_THREAD:
                 title, began = self._kept.titles.get(root), self._kept.began.get(root)
                 self._telling.facts(session=root, id=root or None, title=title, started=began)
-        strays = 0
+        strays = copies = 0
+        spoken = self._spoken()
         for message in self._kept.messages.values():
             root, thread = self._kept.home(message.session)
+            if message.later and not spoken.isdisjoint(_spoken_as(message)):
+                copies += 1
+                continue
             strays += message.role is None and message.what is What.MESSAGE
             for part in message.parts.values():
                 self._tell_part(part, message, root, thread)
@@ -255,7 +275,18 @@ class _Tales:
         if strays:
             reason = "messages whose author is not named, taken for the agent's"
             self._telling.note(reason, None, count=strays)
+        if copies:
+            reason = "messages that later events tell once more"
+            self._telling.note(reason, None, count=copies)
         return self._told
+
+    def _spoken(self) -> set[tuple[str, str | None]]:
+        """Whose messages stand in which session, by what is no later event."""
+        return {
+            (message.session, message.role)
+            for message in self._kept.messages.values()
+            if not message.later and message.parts
+        }
 
     def _tell_part(self, part: _Part, message: _Message, root: str, thread: str) -> None:
         number = part.number
@@ -264,7 +295,9 @@ class _Tales:
             more = "".join(self._piece(each) for each in part.pieces)
             number = number if number >= 0 else part.pieces[0]
         item = self._item(part.number, part.at) if part.number >= 0 else None
-        value = item.value if item else {"type": "text", "text": ""}
+        value = item.value if item else {"type": self._type(part), "text": ""}
+        if message.later and not value.get("name") and (id_ := _call_of(value)):
+            value = {**value, "name": self._kept.tools.get((message.session, id_))}
         time = message.time or (item.time if item else None)
         author = Author(message.role or "assistant", message.summary, time)
         try:
@@ -275,7 +308,7 @@ class _Tales:
         if events is None:
             self._telling.note(f"parts of type {value.get('type')}", number)
         self._tell_events(events or [], number, root, thread)
-        child, call = child_session(value), text_or_none(value.get("callID"))
+        child, call = child_session(value), text_or_none(value.get("callID")) or _call_of(value)
         if child and call and self._kept.home(child) == (root, child):
             self._telling.starts(child, call_id=call, session=root, parent=thread)
 
@@ -304,6 +337,12 @@ class _Tales:
             self._told += 1
             self._telling.event(event, number, session=root, thread=thread)
 
+    def _type(self, part: _Part) -> object:
+        """What a part is that came in pieces only: later events say so in each of them."""
+        items = self._items(part.pieces[0]) if part.pieces else []
+        found = (item.value.get("type") for item in items if item.what is What.PIECE)
+        return next(found, None) or "text"
+
     def _piece(self, number: int) -> str:
         items = self._items(number)
         return "".join(
@@ -322,3 +361,14 @@ class _Tales:
             items = [item for each in self._records.at(number) for item in items_of(each.value)]
             self._held = (number, items)
         return self._held[1]
+
+
+def _call_of(part: dict[str, object]) -> str:
+    """The id of the call that a part of a later event is, or answers."""
+    return text_or_none(part.get("tool_call_id")) or text_or_none(part.get("id")) or ""
+
+
+def _spoken_as(message: _Message) -> list[tuple[str, str | None]]:
+    """What would tell the same as a message of later events: what is put in may be anyone's."""
+    roles = ("user", "assistant") if message.role == "system" else (message.role,)
+    return [(message.session, role) for role in roles]

@@ -92,11 +92,12 @@ def error_text(error: object) -> str:
 
 def child_session(part: Part) -> str | None:
     """The session of the subagent that a call started, where the part names it."""
-    if part.get("type") != "tool":
+    type_ = part.get("type")
+    state = part.get("structured" if type_ == "tool_result" else "state")
+    if type_ not in ("tool", "tool_result"):
         return None
-    state = part.get("state")
     metadata = state.get("metadata") if is_object(state) else None
-    for holder in (metadata, part.get("metadata")):
+    for holder in (metadata, state if type_ == "tool_result" else part.get("metadata")):
         if is_object(holder):
             for name in ("sessionId", "sessionID", "session_id"):
                 if child := text_or_none(holder.get(name)):
@@ -117,7 +118,7 @@ def later_message_events(message: Part) -> list[Event] | None:
         for file in files if is_array(files) else []:
             events += _said(EventKind.SYSTEM, _file(file) if is_object(file) else "", time)
         return events
-    if type_ in ("synthetic", "system"):
+    if type_ in ("synthetic", "system", "skill"):
         return _said(EventKind.SYSTEM, render_content(message.get("text", "")), time)
     if type_ == "compaction":
         body = f"The conversation was compacted:\n{render_value(message.get('summary'))}"
@@ -211,9 +212,12 @@ def _old_tool_event(part: Part, is_call: bool, time: str | None) -> Event:
     id_ = text_or_none(part.get("tool_call_id"))
     content = part.get("content")
     failed = part.get("is_error")
+    body = render_content(content) if content else ""
+    if (reason := render_value(part.get("error") or "")) not in body:
+        body = f"{body}\n{reason}" if body else reason
     return Event(
         EventKind.TOOL_RESULT,
-        render_content(content) if content else "",
+        body,
         tool,
         id_,
         failed if isinstance(failed, bool) else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.otel_content import (
@@ -14,21 +14,37 @@ from longjudge.sessions.formats.otel_content import (
 )
 from longjudge.sessions.formats.otel_kinds import agent_of, kind_of, session_of
 from longjudge.sessions.formats.otlp import (
+    LOG_LISTS,
     RESOURCE_LISTS,
+    OtelEvent,
     OtelSpan,
     is_span,
+    log_place,
+    raw_logs,
     raw_spans,
+    read_event,
     read_span,
 )
 from longjudge.sessions.formats.spans import Content, Span, SpanKind
 from longjudge.sessions.formats.told_once import events_of
-from longjudge.sessions.formats.trace_events import call_event, failure_event, result_event
-from longjudge.sessions.formats.traces import Found, TraceFormat
+from longjudge.sessions.formats.trace_events import (
+    call_event,
+    failure_event,
+    result_call_id,
+    result_event,
+)
+from longjudge.sessions.formats.traces import Found, SpanReader, TraceFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from longjudge.sessions.formats.retold import Given
+    from longjudge.sessions.formats.retold import Given, Records
+
+
+_CONTAINERS = (
+    *(*RESOURCE_LISTS, "scopeSpans", "instrumentationLibrarySpans"),
+    *(*LOG_LISTS, "scopeLogs"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +58,7 @@ class OtelSpans(TraceFormat):
     """Reads OTLP, Tempo, Jaeger and flat dumps; one session per conversation, else per trace."""
 
     name = "otel-genai"
-    lists = ("resourceSpans", "batches", "trace.resourceSpans", "data", "spans")
+    lists = ("resourceSpans", "batches", "trace.resourceSpans", "data", "spans", "resourceLogs")
     what = "OpenTelemetry spans"
     how = "turn on the recording of messages where the agent runs and export again"
 
@@ -53,6 +69,10 @@ class OtelSpans(TraceFormat):
         if not head:
             return 0.0
         return sum(map(_holds_spans, head)) / len(head)
+
+    def reader(self, records: Records) -> SpanReader:
+        """Reads spans with what logs beside them hold of their messages."""
+        return _SpansWithLogs(self, records)
 
     def spans(self, given: Given) -> Iterator[Found]:
         """The spans of a record."""
@@ -69,18 +89,62 @@ class OtelSpans(TraceFormat):
         failure = failure_of(span)
         if kind is SpanKind.TOOL:
             tool = tool_of(span)
-            call = call_event(tool.name, tool.call_id, tool.input, span.start)
-            result = result_event(tool.name, tool.call_id, tool.output, failure, span.end)
+            call_id = tool.call_id or result_call_id(tool.output)
+            call = call_event(tool.name, call_id, tool.input, span.start)
+            result = result_event(tool.name, call_id, tool.output, failure, span.end)
             return Content(call=call, result=result)
         request = request_of(span)
         answer = answer_of(span, is_agent=kind is not SpanKind.MODEL)
         return Content(
-            request=events_of(request.messages, span.start),
-            answer=events_of(answer.messages, span.end),
+            request=events_of(request.messages),
+            answer=events_of(answer.messages),
             asked=request.detail,
             answered=answer.detail,
             failure=failure_event(failure, span.end) if kind is not SpanKind.OTHER else None,
+            start=span.start,
+            end=span.end,
         )
+
+
+class _SpansWithLogs(SpanReader):
+    """Adds to each span the events that stand in logs; only where they stand is held."""
+
+    def __init__(self, format_: OtelSpans, records: Records) -> None:
+        super().__init__(format_, records)
+        self._logs: dict[tuple[str, str], list[tuple[int, int]]] = {}
+
+    def survey(self) -> Iterator[Span]:
+        """Every span, once it is known which logs belong to it."""
+        number, place = -1, 0
+        for given in self._records:
+            place = place if given.number == number else 0
+            number = given.number
+            for raw in raw_logs(given.value):
+                self._logs.setdefault(log_place(raw), []).append((number, place))
+                place += 1
+        yield from super().survey()
+
+    def all_found(self) -> Iterator[Found]:
+        """Every span with its logs."""
+        return map(self._with_logs, super().all_found())
+
+    def found(self, record: int, place: int) -> Found | None:
+        """A span with its logs."""
+        found = super().found(record, place)
+        return self._with_logs(found) if found else None
+
+    def _with_logs(self, found: Found) -> Found:
+        places = self._logs.get((found.span.trace, found.span.id))
+        if not places or not isinstance(found, _FoundSpan):
+            return found
+        events = [event for place in places for event in self._event(*place)]
+        span = replace(found.read, events=(*found.read.events, *events))
+        return replace(found, read=span)
+
+    def _event(self, record: int, place: int) -> Iterator[OtelEvent]:
+        logs = [raw for given in self._records.at(record) for raw in raw_logs(given.value)]
+        if place < len(logs):
+            yield read_event(logs[place])
 
 
 def _outline(span: OtelSpan) -> Span:
@@ -102,6 +166,6 @@ def _outline(span: OtelSpan) -> Span:
 def _holds_spans(record: dict[str, object]) -> bool:
     if is_span(record):
         return True
-    if any(key in record for key in (*RESOURCE_LISTS, "scopeSpans", "instrumentationLibrarySpans")):
+    if any(key in record for key in _CONTAINERS):
         return True
     return next(raw_spans(record), None) is not None

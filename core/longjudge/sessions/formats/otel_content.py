@@ -200,9 +200,10 @@ def _from_events(span: OtelSpan, *, answers: bool) -> Said | None:
 
 
 def _event_message(attributes: Attributes, role: str) -> list[Message]:
-    content = unpacked(attributes.get("content"))
+    said = nested(attributes, "content")
+    content = unpacked(said)
     if not (is_array(content) or is_object(content)):
-        content = attributes.get("content")
+        content = said
     read = foreign_message({**attributes, "role": role, "content": content})
     return [read] if read and (content or read.get("tool_calls")) else []
 
@@ -218,7 +219,7 @@ def _choice(attributes: Attributes) -> list[Message]:
         message = nested(attributes, "message")
     if is_object(message):
         return held_messages({"role": "assistant", **message}, "assistant")
-    content = message if message is not None else attributes.get("content")
+    content = message if message is not None else unpacked(nested(attributes, "content"))
     read = foreign_message({**attributes, "role": "assistant", "content": content})
     return [read] if read and (content or read.get("tool_calls")) else []
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Attributes = dict[str, object]
 
 RESOURCE_LISTS = ("resourceSpans", "resource_spans", "batches")
+LOG_LISTS = ("resourceLogs", "resource_logs")
+_LOG_LISTS = (*LOG_LISTS, "scopeLogs", "scope_logs", "logRecords", "log_records")
 _SCOPE_LISTS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _LISTS = (*RESOURCE_LISTS, *_SCOPE_LISTS, "spans", "data", "trace")
 _TRACE_KEYS = ("traceId", "trace_id", "traceID")
@@ -120,7 +122,7 @@ def read_span(raw: dict[str, object]) -> OtelSpan:
         start=start,
         ended=_first(raw, _END_KEYS),
         attributes=attributes,
-        events=tuple(_events(raw)),
+        events=tuple(_events(_first(raw, _EVENT_KEYS))),
         failed=failed,
         message=message,
     )
@@ -281,19 +283,43 @@ def _unit(value: float) -> str:
     return "ms" if abs(value) > 1e11 else "s"
 
 
-def _events(raw: dict[str, object]) -> Iterator[OtelEvent]:
-    listed = _first(raw, _EVENT_KEYS)
+def _events(listed: object) -> Iterator[OtelEvent]:
     for item in listed if is_array(listed) else []:
-        if not is_object(item):
-            continue
-        attributes = read_attributes(item.get("attributes", item.get("fields")))
-        body = item.get("body")
-        if is_object(body):
-            attributes = {**read_attributes(_plain(body, 0)), **attributes}
-        name = _first(item, ("name", "event_name", "eventName")) or _first(
-            attributes, ("event.name", "event", "name")
-        )
-        yield OtelEvent(str(name or ""), attributes)
+        if is_object(item):
+            yield read_event(item)
+
+
+def read_event(item: dict[str, object]) -> OtelEvent:
+    """An event of a span, or the record of a log that stands for one."""
+    attributes = read_attributes(item.get("attributes", item.get("fields")))
+    body = _plain(item.get("body"), 0)
+    if is_object(body):
+        attributes = {**read_attributes(body), **attributes}
+    name = _first(item, ("name", "event_name", "eventName")) or _first(
+        attributes, ("event.name", "event", "name")
+    )
+    return OtelEvent(str(name or ""), attributes)
+
+
+def raw_logs(value: object, depth: int = 0) -> Iterator[dict[str, object]]:
+    """The records of a container of logs that name the span that they belong to."""
+    if is_array(value):
+        for item in value:
+            yield from raw_logs(item, depth)
+        return
+    if not is_object(value) or depth > _MAX_NESTING:
+        return
+    if not _SPANS.isdisjoint(value) and "body" in value:
+        yield value
+        return
+    for name in _LOG_LISTS:
+        if is_array(inner := value.get(name)):
+            yield from raw_logs(inner, depth + 1)
+
+
+def log_place(raw: dict[str, object]) -> tuple[str, str]:
+    """The trace and the span that the record of a log belongs to."""
+    return (_id(raw, [], _TRACE_KEYS), _id(raw, [], _SPAN_KEYS))
 
 
 def _status(raw: dict[str, object], attributes: Attributes) -> tuple[bool, str | None]:

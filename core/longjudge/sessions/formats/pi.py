@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import message_events, read_arguments
+from longjudge.sessions.formats.one_by_one import SessionKeys
 from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.pi_tree import EntryTree
 from longjudge.sessions.formats.retold import RetoldFormat
@@ -20,9 +21,9 @@ from longjudge.sessions.times import iso_time
 from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from longjudge.sessions.formats.retold import Records, Telling
+    from longjudge.sessions.formats.retold import Given, Records, Telling
 
 BRANCHES = "branches that were left behind, each a thread of its own"
 
@@ -59,34 +60,43 @@ class Pi(RetoldFormat):
         return sum(map(_fits, head)) / len(head)
 
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
-        """Two passes: the tree, and then its entries in the order of the file."""
-        tree = EntryTree()
-        for given in records:
+        """Two passes: the trees, and then their entries in the order of the file."""
+        trees: dict[str, EntryTree] = {}
+        for session, given in _by_session(records):
             if given.value.get("type") != "session":
-                tree.add(given.value)
-        threads = tree.threads()
-        left: set[str] = set()
-        ordinal = 0
-        headed = False
-        for given in records:
+                trees.setdefault(session, EntryTree()).add(given.value)
+        threads = {session: iter(tree.threads()) for session, tree in trees.items()}
+        left: set[tuple[str, str]] = set()
+        headed: set[str] = set()
+        for session, given in _by_session(records):
             entry = given.value
             if entry.get("type") == "session":
-                if not headed:
-                    _tell_header(entry, telling)
-                headed = True
+                if session not in headed:
+                    _tell_header(entry, session, telling)
+                headed.add(session)
                 continue
-            thread = threads[ordinal]
-            ordinal += 1
+            thread = next(threads[session])
             with passing_over(telling, given.number):
                 events = entry_events(entry)
                 for event in events:
-                    telling.event(event, given.number, thread=thread)
+                    telling.event(event, given.number, session=session, thread=thread)
                 if not events:
-                    _tell_nothing(entry, given.number, telling)
+                    _tell_nothing(entry, given.number, session, telling)
                 elif thread != MAIN_THREAD:
-                    left.add(thread)
+                    left.add((session, thread))
         if left:
             telling.note(BRANCHES, None, count=len(left))
+
+
+def _by_session(records: Records) -> Iterator[tuple[str, Given]]:
+    """Every entry with the key of its session: files that were put together have several headers.
+
+    One that repeats the header goes on with its session.
+    """
+    keys = SessionKeys()
+    for given in records:
+        begins = given.value.get("type") == "session"
+        yield keys.of(text_or_none(given.value.get("id")) if begins else None), given
 
 
 def _is_surely(record: dict[str, object]) -> bool:
@@ -113,8 +123,9 @@ def _fits(record: dict[str, object]) -> bool:
     return type_ in _ENTRIES or type_ in _STREAM or "parentId" in record
 
 
-def _tell_header(entry: dict[str, object], telling: Telling) -> None:
+def _tell_header(entry: dict[str, object], session: str, telling: Telling) -> None:
     telling.facts(
+        session=session,
         id=text_or_none(entry.get("id")),
         title=text_or_none(entry.get("title")),
         started=text_or_none(entry.get("timestamp")),
@@ -123,10 +134,12 @@ def _tell_header(entry: dict[str, object], telling: Telling) -> None:
         telling.note("the session goes on from another file", None)
 
 
-def _tell_nothing(entry: dict[str, object], number: int, telling: Telling) -> None:
+def _tell_nothing(
+    entry: dict[str, object], number: int, session: str, telling: Telling
+) -> None:
     type_ = entry.get("type")
     if type_ == "session_info":
-        telling.facts(title=text_or_none(entry.get("name")))
+        telling.facts(session=session, title=text_or_none(entry.get("name")))
     elif type_ == "message":
         telling.note("messages without content", number)
     else:

@@ -34,9 +34,13 @@ class QwenCode(OneByOne):
         """Such a message, or a note of the program."""
         return is_qwen_record(record)
 
-    def facts(self, record: Record, telling: Telling) -> None:
-        """Its session's id stands in each record."""
-        telling.facts(id=text_or_none(record.get("sessionId")))
+    def session(self, record: Record) -> str | None:
+        """Its id stands in each record."""
+        return text_or_none(record.get("sessionId"))
+
+    def facts(self, record: Record, session: str, telling: Telling) -> None:
+        """There is its id."""
+        telling.facts(session=session, id=self.session(record))
 
     def label(self, record: Record) -> str:
         """Notes of the program are counted by what they are about."""

@@ -17,6 +17,7 @@ from longjudge.sessions.model import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from longjudge.sessions.model import Event
 
@@ -135,3 +136,15 @@ class RetoldFormat(ABC):
         Raises:
             NotASessionError: the records hold no conversation; says what they hold instead.
         """
+
+    def companions(self, path: Path, session_id: str | None) -> Sequence[Path]:
+        """Further files of the session of a file: those of the subagents that it started.
+
+        Asked once the file was told, and only where it holds one session. Each is told by
+        `retell` as well, and what it tells is one thread. Most formats have none.
+        """
+        return ()
+
+    def companion_thread(self, path: Path) -> str:
+        """The name of a companion's thread, by which `starts` links it to its call."""
+        return path.stem

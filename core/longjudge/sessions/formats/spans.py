@@ -37,7 +37,10 @@ class Detail(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a span recorded, as events; `request` is all that was said before the `answer`."""
+    """What a span recorded, as events; `request` is all that was said before the `answer`.
+
+    `start` and `end` count for events without a time.
+    """
 
     request: Sequence[Event] = ()
     answer: Sequence[Event] = ()
@@ -46,6 +49,8 @@ class Content:
     call: Event | None = None
     result: Event | None = None
     failure: Event | None = None
+    start: str | None = None
+    end: str | None = None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats.message_events import message_events
+from longjudge.sessions.formats.known_messages import known_events
 from longjudge.sessions.model import Event, EventKind
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Tell = Callable[[Event, int], None]
 
 _RECENT = 64
+_SMALL_INPUT = 2_000
 
 
 @dataclass(slots=True)
@@ -54,20 +55,23 @@ class _Seen:
         self.waiting[number] = None
 
 
-def events_of(messages: Iterable[Message], time: str | None = None) -> list[Event]:
+def events_of(messages: Iterable[Message]) -> list[Event]:
     """The events of messages, in order."""
     found: list[Event] = []
     after_call = False
     for message in messages:
-        events = message_events(message, time, after_call)
+        events = known_events(message, after_call)
         after_call = bool(events) and events[-1].kind is EventKind.TOOL_CALL
         found += events
     return found
 
 
 def call_key(event: Event) -> int:
-    """What makes two calls the same one where an id is missing: tool and input."""
-    return hash((event.tool, "".join(sorted(event.body.split()))))
+    """What makes two calls the same one where an id is missing: tool and input, in any order."""
+    body = event.body
+    if len(body) <= _SMALL_INPUT:
+        body = "".join(sorted(body.split()))
+    return hash((event.tool, body))
 
 
 class ToldOnce:
@@ -76,6 +80,7 @@ class ToldOnce:
     def __init__(self, tell: Tell, name: str = "call") -> None:
         self._tell = tell
         self._name = name
+        self._time: str | None = None
         self._told: dict[int, int] = {}
         self._calls: list[_Call] = []
         self._by_id: dict[str, list[int]] = {}
@@ -85,15 +90,17 @@ class ToldOnce:
         self._open: dict[str | int, int] = {}
         self._failures: set[int] = set()
 
-    def request(self, events: Sequence[Event], record: int) -> None:
+    def request(self, events: Sequence[Event], record: int, time: str | None = None) -> None:
         """All that was said up to here: what was not told yet is told.
 
-        What stands in it n times is new where it was told less than n times.
+        What stands in it n times is new where it was told less than n times. `time` counts for
+        events without one, here as for answers.
         """
+        self._time = time
         seen = _Seen()
         for event in events:
             if event.kind is EventKind.TOOL_CALL:
-                number = self._first(event, seen.heads, lambda each: each not in seen.calls)
+                number = self._repeated(event, seen)
                 if number is None:
                     number = self._new_call(event, record)
                 self._calls[number].said = True
@@ -103,8 +110,9 @@ class ToldOnce:
             else:
                 self._message(event, record, seen)
 
-    def answer(self, events: Iterable[Event], record: int) -> None:
+    def answer(self, events: Iterable[Event], record: int, time: str | None = None) -> None:
         """What a model said: new, but for calls that the tools' records told before."""
+        self._time = time
         for event in events:
             if event.kind is EventKind.TOOL_CALL:
                 self.say_call(event, record)
@@ -112,7 +120,7 @@ class ToldOnce:
                 self._result(event, record, number, _Seen())
             else:
                 self._count(event)
-                self._tell(event, record)
+                self._say(event, record)
 
     def say_call(self, event: Event, record: int) -> str:
         """A call that a model asked for; gives the id that it goes by."""
@@ -124,6 +132,7 @@ class ToldOnce:
 
     def run(self, call: Event, result: Event | None, record: int) -> str:
         """What a tool did, by its own record; gives the id that the call goes by."""
+        self._time = None
         number = self._first(call, self._open, self._is_open)
         if number is None:
             number = self._first(call, self._unrun, lambda each: not self._calls[each].run)
@@ -143,8 +152,9 @@ class ToldOnce:
         """Whether a call of a tool was told that has no result yet."""
         return any(call.tool == tool and not call.answered for call in self._calls[-_RECENT:])
 
-    def last_words(self, events: Iterable[Event], record: int) -> None:
+    def last_words(self, events: Iterable[Event], record: int, time: str | None = None) -> None:
         """What is said to be the outcome: told where nothing said it before."""
+        self._time = time
         for event in events:
             if event.kind is EventKind.TOOL_CALL:
                 self.say_call(event, record)
@@ -152,21 +162,26 @@ class ToldOnce:
                 self._result(event, record, self._told_call(event), _Seen())
             elif _key(event) not in self._told:
                 self._count(event)
-                self._tell(event, record)
+                self._say(event, record)
 
     def failure(self, event: Event, record: int) -> None:
         """An error; one that spans pass on to those around them is told once."""
         key = hash(event.body.strip())
         if key not in self._failures:
             self._failures.add(key)
-            self._tell(event, record)
+            self._say(event, record)
+
+    def _say(self, event: Event, record: int) -> None:
+        if event.timestamp is None and self._time is not None:
+            event = replace(event, timestamp=self._time)
+        self._tell(event, record)
 
     def _message(self, event: Event, record: int, seen: _Seen) -> None:
         key = _key(event)
         count = seen.counts[key] = seen.counts.get(key, 0) + 1
         if self._told.get(key, 0) < count:
             self._told[key] = count
-            self._tell(event, record)
+            self._say(event, record)
 
     def _count(self, event: Event) -> None:
         key = _key(event)
@@ -178,7 +193,7 @@ class ToldOnce:
             self._message(event, record, seen)
         elif not (call := self._calls[number]).answered:
             call.answered = True
-            self._tell(replace(event, call_id=call.id), record)
+            self._say(replace(event, call_id=call.id), record)
 
     def _waiting_call(self, event: Event, seen: _Seen) -> int | None:
         """The call of a request that a result in it answers: by its id, else the oldest."""
@@ -211,6 +226,18 @@ class ToldOnce:
             if not call.answered and (event.tool is None or call.tool in (None, event.tool)):
                 return number
         return None
+
+    def _repeated(self, event: Event, seen: _Seen) -> int | None:
+        """The call told before that one in a request repeats; some give it another id there."""
+
+        def is_left(number: int) -> bool:
+            return number not in seen.calls
+
+        number = self._first(event, seen.heads, is_left)
+        if number is None and event.body and event.call_id not in self._by_id:
+            key = call_key(event)
+            number = self._next(self._by_key.get(key, ()), key, seen.heads, is_left)
+        return number
 
     def _first(
         self, event: Event, heads: dict[str | int, int], fits: Callable[[int], bool]
@@ -256,7 +283,7 @@ class ToldOnce:
         self._calls.append(_Call(id_, event.call_id is not None, key, event.tool))
         self._by_id.setdefault(id_, []).append(number)
         self._by_key.setdefault(key, []).append(number)
-        self._tell(replace(event, call_id=id_), record)
+        self._say(replace(event, call_id=id_), record)
         return number
 
 

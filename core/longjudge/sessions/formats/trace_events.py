@@ -61,6 +61,8 @@ def failure_event(failure: str | None, time: str | None) -> Event | None:
 
 def _message_result(output: object) -> Event | None:
     value = unpacked(output)
+    if is_object(value) and "content" in value and value.get("tool_call_id"):
+        value = {"role": "tool", **value}
     if not is_object(value) or not is_foreign_message(value):
         return None
     message = foreign_message(value)

@@ -227,11 +227,11 @@ class _Teller:
             if isinstance(step, _Close):
                 self._close(step)
             elif isinstance(step, _Say):
-                answer = self._reader.content(step.span).answer[step.first : step.end]
-                if step.end is not None:
-                    # Only its last words are known to be said when the agent ended.
-                    answer = [replace(event, timestamp=None) for event in answer]
-                step.place.thread.told.answer(answer, step.span.record)
+                content = self._reader.content(step.span)
+                # Only its last words are known to be said when the agent ended.
+                time = content.end if step.end is None else None
+                answer = content.answer[step.first : step.end]
+                step.place.thread.told.answer(answer, step.span.record, time)
             elif id(step[0]) not in self._seen:
                 span, around = step
                 self._seen.add(id(span))
@@ -277,8 +277,12 @@ class _Teller:
         if span.has_content and place.thread.told.open_call(span.name):
             return self._run_tool(span, place)
         if is_root and span.asked is not Detail.NONE and not _asked_inside(span):
-            place.thread.told.request(self._reader.content(span).request, span.record)
+            self._tell_request(span, place.thread)
         return place
+
+    def _tell_request(self, span: Span, thread: Thread) -> None:
+        content = self._reader.content(span)
+        thread.told.request(content.request, span.record, content.start)
 
     def _run_tool(self, span: Span, place: _Place) -> _Place:
         if place.tool is not None and place.tool.name == span.name and place.agent is None:
@@ -301,7 +305,7 @@ class _Teller:
         elif name != (around.agent or around.name) and not _continues(span, around):
             thread = self._threads.of_agent(thread, name, span.openings_below)
         if span.asked is not Detail.NONE and not span.asked_below:
-            thread.told.request(self._reader.content(span).request, span.record)
+            self._tell_request(span, thread)
         elif not (span.has_content or span.asked_below or span.answered_below):
             self._silent += 1
         return _Place(thread, place.tool, span)
@@ -315,14 +319,15 @@ class _Teller:
             self._silent += 1
         content = self._reader.content(span)
         told = place.thread.told
-        told.request(content.request, span.record)
-        told.answer(content.answer, span.record)
+        told.request(content.request, span.record, content.start)
+        told.answer(content.answer, span.record, content.end)
         return replace(place, model=span)
 
     def _close(self, step: _Close) -> None:
         span, told = step.span, step.place.thread.told
         if step.says:
-            told.last_words(self._reader.content(span).answer, span.record)
+            content = self._reader.content(span)
+            told.last_words(content.answer, span.record, content.end)
         if span.failed and (failure := self._reader.content(span).failure):
             told.failure(failure, span.record)
 

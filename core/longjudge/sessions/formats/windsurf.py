@@ -22,12 +22,12 @@ class Windsurf(OneByOne):
     name = "windsurf"
 
     def surely(self, record: Record) -> bool:
-        """A step that stands under the name of its own type, with a status."""
-        return is_object(record.get(word(record.get("type")))) and "status" in record
+        """What the user asked, or what the agent answered."""
+        return word(record.get("type")) in _OWN and self.fits(record)
 
     def fits(self, record: Record) -> bool:
-        """Such a step."""
-        return self.surely(record)
+        """A step that stands under the name of its own type, with a status."""
+        return is_object(record.get(word(record.get("type")))) and "status" in record
 
     def record_events(self, record: Record) -> list[Event]:
         """A prompt, an answer, or a call with what it gave."""
