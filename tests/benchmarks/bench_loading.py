@@ -32,13 +32,14 @@ from made_sessions import make_session
 from longjudge.sessions import first_events, load_session
 from longjudge.sessions.first_look import LONG_BYTES
 from longjudge.sessions.lines import index_lines
+from longjudge_tui.main import SWITCH_SECONDS
+from longjudge_tui.pauses import spare_pauses
 
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable
 
 SHAPES = ("claude-code", "codex", "events", "tiny")
-SWITCH_SECONDS = 0.0005
 TICK_SECONDS = 0.01
 IDLE_TICKS = 100
 
@@ -122,6 +123,7 @@ async def lag_child(path: Path) -> None:
     Before that, how late it comes by itself: other processes may have the processors too.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
+    spare_pauses()
     idle, late = [await lateness() for _ in range(IDLE_TICKS)], list[float]()
     loading = asyncio.create_task(asyncio.to_thread(load_and_close, path))
     while not loading.done():

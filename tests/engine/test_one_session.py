@@ -46,6 +46,17 @@ def judge(*arguments: object, tmp_path: Path):
     return longjudge("judge", *arguments, "--model", "offline", "--json", "--store", store)
 
 
+def test_rows_name_their_session_and_what_a_file_lost_is_said_once(
+    many: Path, tmp_path: Path
+) -> None:
+    many.write_text(many.read_text() + '{"id": "torn", "messa')
+    many.write_text(many.read_text() + '\n' + json.dumps(conversation("third", "ls")) + "\n")
+    rows = [row for row in longjudge("sessions", many).out.splitlines() if " events " in row]
+    named = [row.split(str(many))[1].split()[0] for row in rows]
+    assert named == ["tidy", "wreck", "third"]
+    assert judge(many, tmp_path=tmp_path).err.count("no complete JSON record") == 1
+
+
 def test_every_session_of_a_file_is_listed_planned_estimated_and_judged(
     many: Path, tmp_path: Path
 ) -> None:

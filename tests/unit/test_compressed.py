@@ -22,7 +22,7 @@ from longjudge.errors import (
     SessionError,
     SeveralSessionsError,
 )
-from longjudge.sessions import Severity, compressed, load_session, load_sessions, unpack
+from longjudge.sessions import Severity, compressed, load_session, load_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,7 +152,8 @@ def test_a_bomb_is_refused_before_it_fills_the_disk(
 
 
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpack, "KEPT_FREE", 1 << 62)
+    room = os.statvfs_result((4096, 4096, 9, 0, 0, 9, 9, 9, 0, 255))
+    monkeypatch.setattr(os, "fstatvfs", lambda descriptor: room)
     with pytest.raises(SessionError, match=f"{os.strerror(errno.ENOSPC)}; make room there"):
         load(tmp_path, gz(PLAIN))
 

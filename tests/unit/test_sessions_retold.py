@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,6 +100,16 @@ def test_several_sessions_share_a_file_until_the_last_is_closed(tmp_path: Path) 
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_a_closed_session_reads_nothing_of_the_next_one(tmp_path: Path) -> None:
+    first = load_session(_write(tmp_path / "a.jsonl", [{"diary": "a", "said": "first"}]))
+    first.close()
+    second = load_session(_write(tmp_path / "b.jsonl", [{"diary": "a", "said": "other"}]))
+    with pytest.raises(SessionError):
+        first.event(0)
+    assert second.event(0).body == "other"
+    second.close()
+
+
 @pytest.mark.parametrize("link_first", [False, True])
 def test_a_thread_is_linked_to_the_call_that_started_it(tmp_path: Path, link_first: bool) -> None:
     call = {"diary": "a", "said": "go", "kind": "tool_call", "call": "c1"}
@@ -155,7 +166,11 @@ def test_a_short_session_is_told_where_little_room_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room = os.statvfs_result((4096, 4096, 9, 3, 3, 9, 9, 9, 0, 255))
-    monkeypatch.setattr(os, "fstatvfs", lambda descriptor: room)
+
+    def little(descriptor: int) -> os.statvfs_result:
+        return room
+
+    monkeypatch.setattr(os, "fstatvfs", little)
     load_session(_write(tmp_path / "d.jsonl", [{"diary": "a", "said": "one"}])).close()
     pages = [{"diary": "a", "said": "x" * 6000}] * 3
     with pytest.raises(SessionError, match=r"do not fit into .*TMPDIR"):
@@ -183,6 +198,15 @@ def test_no_room_for_the_events_is_one_line_that_names_the_folder(
         load_session(path)
     monkeypatch.undo()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_no_folder_for_temporary_files_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _write(tmp_path / "d.jsonl", [{"diary": "a", "said": "one"}])
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(SessionError, match=r"no temporary file can be made: .*TMPDIR"):
+        load_session(path)
 
 
 @pytest.mark.parametrize("kept", [0, 40, None], ids=["emptied", "cut", "written over"])

@@ -17,13 +17,17 @@ from longjudge.text import clean_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longjudge.sessions import Session, SessionFile
+    from longjudge.sessions import Diagnostic, Session, SessionFile
 
 
-def warn_of_gaps(session: Session) -> None:
-    """Say on stderr what the file lost, so that a shortened session does not look whole."""
+def warn_of_gaps(session: Session, said: set[Diagnostic]) -> None:
+    """Say on stderr what the file lost, so that a shortened session does not look whole.
+
+    What is in `said` was told of another session of the file, and is not told again.
+    """
     for diagnostic in session.diagnostics:
-        if diagnostic.severity is Severity.WARNING:
+        if diagnostic.severity is Severity.WARNING and diagnostic not in said:
+            said.add(diagnostic)
             line = f" line {diagnostic.line}:" if diagnostic.line is not None else ""
             tell(f"longjudge: {session.name}:{line} {diagnostic.reason} ({diagnostic.count})")
 
@@ -64,8 +68,9 @@ class Reading:
             if self.wanted not in (None, each.id):
                 self._others += 1
                 each.close()
+        said: set[Diagnostic] = set()
         for session in chosen if warn else ():
-            warn_of_gaps(session)
+            warn_of_gaps(session, said)
         self.read += len(chosen)
         return chosen
 

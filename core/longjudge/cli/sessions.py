@@ -50,9 +50,10 @@ def _json(session: Session) -> str:
 def _row(session: Session) -> str:
     index = session.index
     skipped = f" · {session.skipped_lines} lines skipped" if session.skipped_lines else ""
+    which = f"  {clean_line(session.id, 60)}" if session.siblings > 1 else ""
     row = (
         f"{session.bytes:>12,} B  {len(index):>7,} events  {index.tool_calls:>6,} tool calls"
-        f"  {session.format:<12} {clean_line(session.name)}{skipped}"
+        f"  {session.format:<12} {clean_line(session.name)}{which}{skipped}"
     )
     warnings = [
         f"{'':>14}! {clean_line(diagnostic.reason)} ({diagnostic.count})"

@@ -2,7 +2,7 @@
 
 A pattern may take longer than the universe lasts, and nothing in its own process can stop it. This
 one is killed by its own alarm where a text takes too much of the processor, and by whoever waits
-for it no longer.
+for it no longer; where that one was killed itself, it ends as soon as it sees so.
 
 It reads `wish, most, length` and a text, as often as they come, and answers each `FIND` with one
 byte, each `SPANS` with a count and that many pairs of offsets.
@@ -10,6 +10,7 @@ byte, each `SPANS` with a count and that many pairs of offsets.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -25,10 +26,17 @@ FIND, SPANS = 0, 1
 CHARS_A_SECOND = 5_000_000
 """For each so many characters of a text a second more is granted."""
 
+LOOK_SECONDS = 0.2
+"""How often it looks whether anybody waits for it."""
 
-def main(words: str, flags: int, seconds: float) -> None:
-    """Answer until nothing more comes; `seconds` of the processor's time are for each text."""
+
+def main(words: str, flags: int, seconds: float, parent: int) -> None:
+    """Answer until nothing more comes, or `parent` is gone.
+
+    `seconds` of the processor's time are for each text.
+    """
     warnings.simplefilter("ignore")
+    _end_without(parent)
     pattern = re.compile(words, flags)
     given, told = sys.stdin.buffer, sys.stdout.buffer
     while len(order := given.read(ORDER.size)) == ORDER.size:
@@ -44,5 +52,16 @@ def main(words: str, flags: int, seconds: float) -> None:
         told.flush()
 
 
+def _end_without(parent: int) -> None:
+    """End once the process that waits is gone, also within a match: `re` heeds signals there."""
+
+    def look(*_: object) -> None:
+        if os.getppid() != parent:
+            os._exit(0)
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, LOOK_SECONDS, LOOK_SECONDS)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 _SLICE_BYTES = 1 << 20
 
 
-def lines_of_records(
-    plain: Plain, starts: array[int] | None
-) -> Callable[[int], int | None] | None:
+def lines_of_records(plain: Plain, starts: array[int] | None) -> Callable[[int], int | None] | None:
     """What gives the line (from 1) of a record by its number; None where each is a line."""
     lines = plain.lines
     if lines is not None:

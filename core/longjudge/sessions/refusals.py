@@ -144,6 +144,7 @@ _SIGNS: tuple[_Sign, ...] = (
     _Sign("a Langfuse trace", ("trace", "observations")),
     _Sign("LangSmith runs", ("run_type", "inputs", "outputs", "dotted_order")),
     _Sign("a Failproof AI session", ("schema_version", "session_id", "events")),
+    _Sign("a Goose session", ("working_dir", "description", "message_count")),
     _Sign("a ShareGPT conversation", ("conversations",)),
     _Sign("a conversation", ("messages",)),
     _Sign("a list of messages", ("role", "content")),

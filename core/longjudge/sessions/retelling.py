@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from bisect import bisect_right
 from hashlib import sha256
@@ -25,7 +24,7 @@ from longjudge.sessions.model import (
 )
 from longjudge.sessions.search_places import FilePlace
 from longjudge.sessions.sources import RecordCache
-from longjudge.sessions.unnamed import KEPT_FREE, append
+from longjudge.sessions.unnamed import append, open_unnamed
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -62,8 +61,7 @@ class Spool:
     """
 
     def __init__(self) -> None:
-        # Not by `with`: the last source that reads from it closes it.
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self._file = open_unnamed()
         self.descriptor = self._file.fileno()
         self.ends: array[int] = array("Q")
         self.origins: array[int] = array("I")
@@ -102,9 +100,7 @@ class Spool:
         Raises:
             SessionError: there is no room for it.
         """
-        # A short session fits even where little is left.
-        kept_free = min(KEPT_FREE, self._written)
-        append(self.descriptor, self._buffer, kept_free, "the events do")
+        append(self.descriptor, self._buffer, self._written, "the events do")
         self._written += len(self._buffer)
         self._buffer = bytearray()
 
@@ -133,6 +129,8 @@ class Spool:
     def close(self) -> None:
         """Give the room back."""
         self._file.close()
+        # Whatever is opened next may go by the same number.
+        self.descriptor = -1
 
 
 def _told(line: bytes) -> Sequence[Event]:

@@ -45,7 +45,7 @@ class PatternProcess:
     """
 
     def __init__(self, words: str, flags: re.RegexFlag, stopped: Callable[[], bool]) -> None:
-        self._arguments = [words, str(int(flags)), str(SECONDS_A_TEXT)]
+        self._arguments = [words, str(int(flags)), str(SECONDS_A_TEXT), str(os.getpid())]
         self._stopped = stopped
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -4,8 +4,9 @@ The text of an event is made from its record: JSON escapes are undone, keys and 
 of their own, encoded media become placeholders. So no whole phrase can be found in the bytes, but
 one of its words can: a run of characters that no encoder escapes and no rendering makes. It stands
 in the record as it is, or as `\uXXXX` where it is no ASCII; what a rendering adds of itself is told
-by its format (`made`), with what stands in every record for which it is added. Whatever is found
-this way is a candidate, and the event's text decides.
+by its format (`made`), with what stands in every record for which it is added. Records that spell
+it in a way that no encoder does are told by their `oddities`. Whatever is found this way is a
+candidate, and the event's text decides.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ Everything that a container holds goes to a file without a name, which is gone w
 from __future__ import annotations
 
 import os
-import tempfile
 from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -26,7 +25,7 @@ from longjudge.sessions.formats.openhands_folder import OpenHandsFolder
 from longjudge.sessions.lines import open_regular, read_range
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import TOO_DEEP
-from longjudge.sessions.unnamed import KEPT_FREE, append
+from longjudge.sessions.unnamed import append, open_unnamed
 from longjudge.sessions.zipped import Zipped
 
 if TYPE_CHECKING:
@@ -100,8 +99,7 @@ class Unpacking:
     def __init__(
         self, packed: int, outer: int, tell: Callable[[], None], member: str | None = None
     ) -> None:
-        # Not by `with`: the session that is read from it closes it.
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self._file = open_unnamed()
         self.packed = packed
         self.outer = outer
         self.member = member
@@ -169,7 +167,7 @@ class Unpacking:
         self._file.close()
 
     def _flush(self) -> None:
-        append(self._file.fileno(), self._buffer, KEPT_FREE, "what it holds does")
+        append(self._file.fileno(), self._buffer, self.written, "what it holds does")
         self._buffer = bytearray()
 
 

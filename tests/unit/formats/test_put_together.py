@@ -85,10 +85,11 @@ def test_pieces_of_answers_of_two_runs_are_not_mixed(tmp_path: Path) -> None:
         return {"type": "stream_event", "session_id": name, "event": event}
 
     records: list[Record] = [*stream("one"), *stream("two")]
-    for event in (
+    begun: list[Record] = [
         {"type": "message_start", "message": {"id": "msg_1"}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text"}},
-    ):
+    ]
+    for event in begun:
         records += [piece("one", event), piece("two", event)]
     for name in ("one", "two", "one"):
         delta = {"type": "text_delta", "text": f"{name} "}

@@ -32,6 +32,7 @@ from longjudge.sessions.formats.gemini import GeminiCli
 from longjudge.sessions.formats.gemini_stream import GeminiStream
 from longjudge.sessions.formats.generic import GenericEvents
 from longjudge.sessions.formats.google_adk import GoogleAdk
+from longjudge.sessions.formats.goose import Goose
 from longjudge.sessions.formats.grok import Grok
 from longjudge.sessions.formats.har import HttpArchive, RequestRecordings
 from longjudge.sessions.formats.inspect_log import InspectLog
@@ -103,6 +104,7 @@ RETOLD: tuple[RetoldFormat, ...] = (
     Amp(),
     ContinueDev(),
     Grok(),
+    Goose(),
     GoogleAdk(),
     ShareGpt(),
     VsCodeChat(),

@@ -188,7 +188,8 @@ class _Retelling:
                 self._telling.facts(session=session, id=session)
             with passing_over(self._telling, number):
                 self._record(record, number)
-        for (self._session, parent), events in self._partials.rest():
+        for (session, parent), events in self._partials.rest():
+            self._session = session
             self._partial(events, number, parent)
         if len(self._survey.answers):
             self._telling.note(COPIES, None, count=len(self._survey.answers))

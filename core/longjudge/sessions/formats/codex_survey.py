@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Spots = list[tuple[int, int]]
 
 _LEVELS = 4
+_POSITION_BITS = 32
 _PARTED = {
     "reasoning": EventKind.THINKING,
     "user": EventKind.USER_MESSAGE,
@@ -98,7 +99,9 @@ class Survey:
 
     def __init__(self, record_events: Callable[[CodexRecord], list[Event]]) -> None:
         self._record_events = record_events
-        self._texts: dict[tuple[EventKind, int], list[Spots]] = {}
+        # By hash, and most of them with one spot, packed: a list or a tuple for each text would
+        # have the garbage collector stop everything for a third of a second.
+        self._texts: dict[int, int | list[int]] = {}
         # By hash: the ids themselves would take more room than the index.
         self._ids: dict[int, int] = {}
         self._copies: set[tuple[int, int]] = set()
@@ -123,8 +126,10 @@ class Survey:
     def finish(self) -> None:
         """All lines were read: decide which texts are copies."""
         self._history.finish()
-        for levels in self._texts.values():
-            self._compare([self._own(spots) for spots in levels])
+        for spots in self._texts.values():
+            # What is told once is no copy.
+            if isinstance(spots, list):
+                self._compare([self._own(level) for level in _unpacked(spots)])
         self._texts.clear()
 
     def is_inherited(self, line: int) -> bool:
@@ -196,11 +201,14 @@ class Survey:
 
     def _note_text(self, kind: EventKind, text: str, spot: tuple[int, int], level: int) -> None:
         plain = _IMAGE_LINES.sub("", text) if "image" in text else text
-        key = (kind, hash(" ".join(plain.split())))
-        levels = self._texts.get(key)
-        if levels is None:
-            levels = self._texts[key] = [[] for _ in range(_LEVELS)]
-        levels[level].append(spot)
+        key, packed = hash((kind, " ".join(plain.split()))), _packed(spot, level)
+        before = self._texts.get(key)
+        if before is None:
+            self._texts[key] = packed
+        elif isinstance(before, list):
+            before.append(packed)
+        else:
+            self._texts[key] = [before, packed]
 
     def _note_id(self, kind: EventKind, id_: object, level: int) -> None:
         if isinstance(id_, str) and id_:
@@ -219,6 +227,22 @@ class Survey:
                 copies = _nearest(spots, kept)
                 kept = spots
             self._copies.update(spot for spot in copies if spot[1] >= 0)
+
+
+def _packed(spot: tuple[int, int], level: int) -> int:
+    """A line, a position from -1 on, and a level as one number."""
+    line, position = spot
+    return (line << _POSITION_BITS | (position + 1)) * _LEVELS + level
+
+
+def _unpacked(packed: list[int]) -> list[Spots]:
+    """The spots of each level, in their order."""
+    levels: list[Spots] = [[] for _ in range(_LEVELS)]
+    for each in packed:
+        spot, level = divmod(each, _LEVELS)
+        line, position = spot >> _POSITION_BITS, spot & ((1 << _POSITION_BITS) - 1)
+        levels[level].append((line, position - 1))
+    return levels
 
 
 def _nearest(spots: Spots, kept: Spots) -> Spots:

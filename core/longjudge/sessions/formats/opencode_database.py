@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.errors import LongjudgeError, NotASessionError, SessionError
-from longjudge.sessions.lines import read_range
+from longjudge.sessions.lines import CHANGED, read_head, read_range
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.text import clean_line
@@ -62,7 +62,16 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 )
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
 _JSON = frozenset({"data", "parts"})
+_LOGS = ("-wal", "-journal")
+_LOGGED_AT = 18
+_LOGGED = b"\x02"
+"""What stands there in a database that writes its changes to a log first."""
+
+_ALONE = "&immutable=1"
+"""Behind the address of a database that nobody has open: reading it makes no file beside it."""
+
 _COPY_BYTES = 1 << 20
+_COPIES = 3
 _STEPS = 200_000
 _BUSY_SECONDS = 2.0
 
@@ -88,26 +97,33 @@ class OpenCodeDatabase:
         """
         with tempfile.TemporaryDirectory(prefix="longjudge-") as scratch:
             stopped: list[LongjudgeError] = []
-            address = _address(path)
+            address, state = _address(path), _state(path)
             try:
                 if address is not None:
                     try:
                         _read(address, into, stopped)
-                        return
-                    except sqlite3.OperationalError:
-                        # Its log may only be shared by those who may write to it.
-                        if stopped or into.written or not _has_bytes(_beside(path, "-wal")):
+                    except sqlite3.OperationalError as error:
+                        # Its log may only be shared, and a change that was broken off undone, by
+                        # those who may write to it.
+                        left = _has_bytes(_beside(path, "-wal"), _beside(path, "-journal"))
+                        if stopped or into.written or _is_busy(error) or not left:
                             raise
+                    else:
+                        if address.endswith(_ALONE) and _state(path) != state:
+                            raise SessionError(CHANGED)
+                        return
                 _read(_copied(path, descriptor, Path(scratch), into), into, stopped)
             except _FAULTS as error:
                 if stopped:
                     raise stopped[0] from None
+                if address is not None and address.endswith(_ALONE) and _state(path) != state:
+                    raise SessionError(CHANGED) from error
                 raise _unreadable(error) from error
 
 
 def _unreadable(error: Exception) -> SessionError:
     reason = _reason(error)
-    if "locked" in reason or "busy" in reason:
+    if _is_busy(error):
         return SessionError(
             f"the database is in use ({reason}); close the program that has it open"
         )
@@ -115,6 +131,10 @@ def _unreadable(error: Exception) -> SessionError:
         f"an SQLite database that cannot be read ({reason}); copy it again, or export the session"
         " from it"
     )
+
+
+def _is_busy(error: Exception) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
 
 
 def _reason(error: Exception) -> str:
@@ -154,56 +174,78 @@ def _address(path: Path) -> str | None:
 
     None where only a copy can be: it is packed, or its log would have to be shared anew.
     """
-    if not _begins_as(path, MAGIC):
+    head = read_head(path, _LOGGED_AT + 1)
+    if not head.startswith(MAGIC):
         return None
-    address = path.absolute().as_uri()
-    if _has_bytes(_beside(path, "-journal")):
-        # A change that was broken off has to be undone first.
-        return None
-    if not _has_bytes(_beside(path, "-wal")):
-        return f"{address}?mode=ro&immutable=1"
-    return f"{address}?mode=ro" if _beside(path, "-shm").exists() else None
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    if head[_LOGGED_AT:] != _LOGGED:
+        # Whoever writes to it waits for its readers.
+        return address
+    log = _beside(path, "-wal")
+    if log.exists() and _beside(path, "-shm").exists():
+        return address
+    return None if _has_bytes(log) else address + _ALONE
+
+
+def _state(path: Path) -> list[tuple[int, int, int]]:
+    """What changes when someone writes to the database or to a log beside it."""
+    state: list[tuple[int, int, int]] = []
+    for file in (path, *(_beside(path, ending) for ending in _LOGS)):
+        try:
+            facts = file.stat()
+        except OSError:
+            state.append((0, 0, 0))
+        else:
+            # An empty log holds nothing, and comes and goes.
+            mark = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            state.append(mark if facts.st_size else (0, 0, 0))
+    return state
 
 
 def _copied(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
-    """The address of a copy of the database and of the logs beside it."""
+    """The address of a copy of the database and of the logs beside it, all of one moment."""
     copy = scratch / "database"
-    try:
-        with copy.open("wb") as target:
-            position, size = 0, os.fstat(descriptor).st_size
-            while position < size:
-                end = min(size, position + _COPY_BYTES)
-                target.write(read_range(descriptor, position, end))
-                position = end
-                into.tell()
-        for ending in ("-wal", "-journal") if _begins_as(path, MAGIC) else ():
-            if _has_bytes(_beside(path, ending)):
-                shutil.copyfile(_beside(path, ending), _beside(copy, ending))
-    except OSError as error:
-        raise SessionError(
-            f"the database cannot be copied to {tempfile.gettempdir()}: {error.strerror};"
-            " make room there, or name another folder in TMPDIR"
-        ) from error
-    return copy.as_uri()
+    packed = read_head(path, len(MAGIC)) != MAGIC
+    for _ in range(_COPIES):
+        state = _state(path)
+        try:
+            with copy.open("wb") as target:
+                position, size = 0, os.fstat(descriptor).st_size
+                while position < size:
+                    end = min(size, position + _COPY_BYTES)
+                    target.write(read_range(descriptor, position, end))
+                    position = end
+                    into.tell()
+            for ending in () if packed else _LOGS:
+                _beside(copy, ending).unlink(missing_ok=True)
+                if _has_bytes(_beside(path, ending)):
+                    shutil.copyfile(_beside(path, ending), _beside(copy, ending))
+        except FileNotFoundError:
+            # A log went while the rest was copied.
+            continue
+        except OSError as error:
+            raise SessionError(
+                f"the database cannot be copied to {tempfile.gettempdir()}: {error.strerror};"
+                " make room there, or name another folder in TMPDIR"
+            ) from error
+        if packed or _state(path) == state:
+            return copy.as_uri()
+    raise SessionError(CHANGED)
 
 
 def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _begins_as(path: Path, magic: bytes) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(magic)) == magic
-    except OSError:
-        return False
-
-
-def _has_bytes(path: Path) -> bool:
-    try:
-        return path.stat().st_size > 0
-    except OSError:
-        return False
+def _has_bytes(*paths: Path) -> bool:
+    """Whether one of some files is there and holds something."""
+    for path in paths:
+        try:
+            if path.stat().st_size > 0:
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _read_tables(database: sqlite3.Connection, into: Unpacking) -> None:

@@ -134,9 +134,7 @@ def _tell_header(entry: dict[str, object], session: str, telling: Telling) -> No
         telling.note("the session goes on from another file", None)
 
 
-def _tell_nothing(
-    entry: dict[str, object], number: int, session: str, telling: Telling
-) -> None:
+def _tell_nothing(entry: dict[str, object], number: int, session: str, telling: Telling) -> None:
     type_ = entry.get("type")
     if type_ == "session_info":
         telling.facts(session=session, title=text_or_none(entry.get("name")))
