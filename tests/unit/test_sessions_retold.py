@@ -227,6 +227,23 @@ def test_a_file_that_is_changed_while_it_is_read_is_no_shorter_session(
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_record_that_was_written_over_is_not_shown_for_the_one_told(
+    tmp_path: Path, end: str
+) -> None:
+    pages = [json.dumps({"diary": "a", "said": said}) + end for said in ("one", "two")]
+    path = tmp_path / "d.jsonl"
+    path.write_bytes("".join(pages).encode())
+    session = load_session(path)
+    with path.open("r+b") as file:
+        file.write(pages[1].encode())
+    assert json.loads(session.raw(1)) == {"diary": "a", "said": "two"}
+    assert session.event(0).body == "one"
+    with pytest.raises(SessionError, match="the file changed while it was open"):
+        session.raw(0)
+    session.close()
+
+
 def test_telling_can_be_stopped_between_slices(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.jsonl", [{"diary": "a", "said": "x" * 1000}] * 2000)
     before = len(os.listdir("/proc/self/fd"))

@@ -35,6 +35,7 @@ class FileRecords:
 
     `runs` says how many of them, in order, stand in which list of a document. What is odd about a
     record is noted, and what is lost counted in `skipped`, the first time that it is read.
+    `checksums` are those of the records read so far, without the end of a line.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class FileRecords:
         self._unfinished = unfinished
         self._tell = tell
         self._noted = 0
-        self._checksums: array[int] = array("I")
+        self.checksums: array[int] = array("I")
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -119,7 +120,7 @@ class FileRecords:
         Raises:
             SessionError: it is another one.
         """
-        checksum, known = crc32(line.rstrip(b"\r\n")), self._checksums
+        checksum, known = crc32(line.rstrip(b"\r\n")), self.checksums
         if number == len(known):
             known.append(checksum)
         elif number < len(known) and known[number] != checksum:
@@ -140,3 +141,14 @@ class FileRecords:
             else:
                 self._notes.add(found.fault, number + 1)
         return found.objects
+
+
+def unchanged(record: bytes, number: int, checksums: Sequence[int]) -> bytes:
+    """A record that was read again, where it still is the one with that number.
+
+    Raises:
+        SessionError: it is another one by now.
+    """
+    if number < len(checksums) and crc32(record.rstrip(b"\r\n")) != checksums[number]:
+        raise SessionError("the file changed while it was open; open it again")
+    return record

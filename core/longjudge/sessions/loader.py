@@ -257,7 +257,7 @@ class _FileLoad:
                 self._path,
                 self._stem,
                 gathering.sessions(),
-                lambda: RetoldSource(spool, part, lines, others),
+                lambda: RetoldSource(spool, part, lines, others, records.checksums),
                 format_=format_.name,
                 size=sum(each.size for each in (part, *others)),
                 notes=notes,

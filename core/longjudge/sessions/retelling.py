@@ -12,6 +12,7 @@ import msgspec
 from longjudge.errors import SessionError
 from longjudge.sessions.encoded_heads import EncodedHeads
 from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.given import unchanged
 from longjudge.sessions.lines import read_range
 from longjudge.sessions.model import (
     DIGEST_BYTES,
@@ -22,6 +23,7 @@ from longjudge.sessions.model import (
     Severity,
     tokens_of,
 )
+from longjudge.sessions.search_oddities import Oddities
 from longjudge.sessions.search_places import FilePlace
 from longjudge.sessions.sources import RecordCache
 from longjudge.sessions.unnamed import append, open_unnamed
@@ -65,6 +67,7 @@ class Spool:
         self.descriptor = self._file.fileno()
         self.ends: array[int] = array("Q")
         self.origins: array[int] = array("I")
+        self.oddities = Oddities()
         self.users = 0
         self._buffer = bytearray()
         self._written = 0
@@ -143,7 +146,8 @@ def _told(line: bytes) -> Sequence[Event]:
 class RetoldSource:
     """Bodies from the spool, and the records that they were told from out of the files themselves.
 
-    `lines` says where the records of the session's own file stand; `companions` are further files.
+    `lines` says where the records of the session's own file stand, and `checksums` what they are;
+    `companions` are further files.
     """
 
     def __init__(
@@ -152,11 +156,13 @@ class RetoldSource:
         part: FilePart,
         lines: array[int] | None = None,
         companions: Sequence[FilePart] = (),
+        checksums: Sequence[int] = (),
     ) -> None:
         self.spool = spool
         self._parts = (part, *companions)
         self._firsts = [each.first for each in self._parts]
         self._lines = lines
+        self._checksums = checksums
         self._open = True
         spool.users += 1
         for each in self._parts:
@@ -173,7 +179,9 @@ class RetoldSource:
     def record_bytes(self, record: int) -> bytes:
         """The record of the file that an event was told from."""
         origin = self.spool.origins[record]
-        return self._part(origin).record_bytes(origin)
+        part = self._part(origin)
+        known = self._checksums if part is self._parts[0] else ()
+        return unchanged(part.record_bytes(origin), origin, known)
 
     def record_line(self, record: int) -> int | None:
         """The line of that record, from 1; None where it stands on no line of its own."""
@@ -194,7 +202,17 @@ class RetoldSource:
     def places(self) -> Sequence[Place]:
         """Where the events stand, to be searched: their texts stand there as they are."""
         spool = self.spool
-        return [FilePlace(0, None, spool.ends, file=spool.descriptor, decode=_told, made=None)]
+        return [
+            FilePlace(
+                0,
+                None,
+                spool.ends,
+                file=spool.descriptor,
+                decode=_told,
+                made=None,
+                oddities=spool.oddities,
+            )
+        ]
 
     def close(self) -> None:
         """Let go of all files."""

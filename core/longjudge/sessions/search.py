@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from longjudge.sessions.search_places import Place
 
 SLICE_BYTES = 1 << 20
-"""How much is looked through in one go, during which nothing else of this process runs."""
+"""How much is searched in one step."""
+
+LOOK_BYTES = 1 << 18
+"""How much of it is looked through in one go: what fits into the processor's cache."""
 
 FILTER_EVENTS = 1 << 16
 """The same where only the index is looked at."""
@@ -193,7 +196,8 @@ class Search:
                 return whole
         if not self._words:
             return None
-        return find_needles(self._words, ignore_case=fold, made=place.made)
+        pattern = query.mode is Mode.PATTERN
+        return find_needles(self._words, ignore_case=fold, made=place.made, pattern=pattern)
 
 
 class _Headers:
@@ -224,24 +228,28 @@ class _Bytes:
         self._block = block
         self._index = index
         records, place = index.records, block.place
-        self._start = place.span(records[block.first])[0]
-        self._end = place.span(records[block.end - 1])[1]
+        self._first, last = records[block.first], records[block.end - 1]
+        self._is_single = self._first == last
+        self._start, self._end = place.span(self._first)[0], place.span(last)[1]
         self._data: bytes | None = None
         self.unread = 0
 
     def candidates(self, needles: Needles) -> set[int]:
         """The events in whose records one of the needles stands."""
         block, found = self._block, set[int]()
-        step = SLICE_BYTES
+        step = min(LOOK_BYTES, SLICE_BYTES)
         for start in range(self._start, self._end, step):
-            end = min(self._end, start + step + needles.longest - 1)
+            end = min(self._end, start + step)
             try:
-                data = self._read(start, end)
+                data = self._read(start, min(self._end, end + needles.overlap))
             except SessionError:
                 # Each of them is tried, and counted, where it is read.
                 return set(range(block.first, block.end))
             found |= self._records_in(needles.prepared(data), start, needles)
-            if found and self._end - self._start > step:
+            for oddity in needles.oddities:
+                places = block.place.oddities.places(oddity, start, end, data)
+                found.update(map(self._record_at, places))
+            if found and self._is_single:
                 break
         return {event for record in found for event in self._events_of(record)}
 
@@ -274,18 +282,20 @@ class _Bytes:
 
     def _records_in(self, data: bytes, start: int, needles: Needles) -> set[int]:
         """The records in which a needle begins."""
-        place, block, records = self._block.place, self._block, self._index.records
-        only = records[block.first] == records[block.end - 1]
+        span = self._block.place.span
         found: set[int] = set()
         for needle in needles.spelled:
             at = data.find(needle)
             while at >= 0:
-                record = records[block.first] if only else place.last_before(start + at) + 1
+                record = self._record_at(start + at)
                 found.add(record)
-                if only:
+                if self._is_single:
                     break
-                at = data.find(needle, place.span(record)[1] - start)
+                at = data.find(needle, span(record)[1] - start)
         return found
+
+    def _record_at(self, offset: int) -> int:
+        return self._first if self._is_single else self._block.place.last_before(offset) + 1
 
     def _events_of(self, record: int) -> range:
         block, records = self._block, self._index.records

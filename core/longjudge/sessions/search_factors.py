@@ -30,7 +30,8 @@ def pattern_words(pattern: str, flags: re.RegexFlag) -> Words | None:
 
     The pattern is a sound one. Capitals may be others wherever `ignores_case` says so.
     """
-    return _words(_parser.parse(pattern, int(flags)))
+    caseless = ignores_case(pattern, flags)
+    return _words(_parser.parse(pattern, int(flags)), caseless)
 
 
 def ignores_case(pattern: str, flags: re.RegexFlag) -> bool:
@@ -38,7 +39,7 @@ def ignores_case(pattern: str, flags: re.RegexFlag) -> bool:
     return bool(flags & re.IGNORECASE) or _TURNS_ON.search(pattern) is not None
 
 
-def _words(items: Iterable[tuple[object, Any]]) -> Words | None:
+def _words(items: Iterable[tuple[object, Any]], caseless: bool) -> Words | None:
     """The best words of what follows one another."""
     choices: list[Words] = []
     run = ""
@@ -48,29 +49,29 @@ def _words(items: Iterable[tuple[object, Any]]) -> Words | None:
             continue
         if code in _NO_WIDTH:
             continue
-        choices += _of_run(run)
+        choices += _of_run(run, caseless)
         run = ""
-        if (inner := _of_group(code, value)) is not None:
+        if (inner := _of_group(code, value, caseless)) is not None:
             choices.append(inner)
-    choices += _of_run(run)
+    choices += _of_run(run, caseless)
     return max(choices, key=lambda words: (min(map(len, words)), -len(words)), default=None)
 
 
-def _of_run(run: str) -> list[Words]:
-    word = best_word(run)
+def _of_run(run: str, caseless: bool) -> list[Words]:
+    word = best_word(run, caseless=caseless)
     return [frozenset({word})] if word else []
 
 
-def _of_group(code: object, value: Any) -> Words | None:
+def _of_group(code: object, value: Any, caseless: bool) -> Words | None:
     if code is _codes.SUBPATTERN:
-        return _words(value[-1])
+        return _words(value[-1], caseless)
     if code is _codes.ATOMIC_GROUP:
-        return _words(value)
+        return _words(value, caseless)
     if code in _REPEATS:
         least, _, inner = value
-        return _words(inner) if least else None
+        return _words(inner, caseless) if least else None
     if code is _codes.BRANCH:
-        found = [_words(each) for each in value[1]]
+        found = [_words(each, caseless) for each in value[1]]
         if any(each is None for each in found):
             return None
         every = frozenset[str]().union(*(each for each in found if each is not None))

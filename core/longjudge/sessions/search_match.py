@@ -28,6 +28,8 @@ class Phrase:
         if not self._ignore_case:
             return self._words in text
         if self._bytes is not None:
+            if self._words in text:
+                return True
             # Bytes have capitals in ASCII only, and every letter stays one.
             return self._bytes in text.encode("utf-8", "surrogatepass").lower()
         return self._compiled.search(text) is not None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions.lines import open_regular, read_range
+from longjudge.sessions.search_oddities import Oddities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,7 @@ class Place(Protocol):
     first: int
     end: int
     made: Made | None
+    oddities: Oddities
 
     @property
     def ordered(self) -> bool:
@@ -114,9 +116,11 @@ class FilePlace(Spans):
         file: int | Path,
         decode: Decode,
         made: Made | None,
+        oddities: Oddities,
     ) -> None:
         super().__init__(first, starts, ends)
         self.made = made
+        self.oddities = oddities
         self._decode = decode
         self._path = None if isinstance(file, int) else file
         self._descriptor: int | None = None
@@ -157,6 +161,7 @@ class MemoryPlace(Spans):
     def __init__(self, records: Sequence[bytes], decode: Decode, made: Made | None) -> None:
         super().__init__(0, None, array("Q", accumulate(map(len, records))))
         self.made = made
+        self.oddities = Oddities()
         self._records = records
         self._decode = decode
 

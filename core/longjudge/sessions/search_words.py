@@ -17,9 +17,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.render import PLACEHOLDER
+from longjudge.sessions.search_oddities import MOST_BYTES, Oddity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     Made = Mapping[str, Sequence[str]]
 
@@ -28,7 +29,7 @@ _MEDIA_SIGNS = ("base64", '"data', '"blob')
 
 _ENOUGH_CHARS = 3
 _MOST_CASES = 3
-_ASCII_WORD = re.compile(r"[\w\-.~@#$%^*!?;=|()]+", re.ASCII)
+_ASCII_WORD = re.compile(r"[\w\-.~@#$%^*!?;|()]+", re.ASCII)
 # Without what encoders that leave the rest as it is escape all the same.
 _OTHER_WORD = re.compile(
     "[^\x00-\xa0\xad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\udfff\ufeff"
@@ -37,36 +38,53 @@ _OTHER_WORD = re.compile(
 _DIGITS = re.compile(r"[\d.]+")
 # A number may be written another way than it is shown: 1e-7 as 1e-07.
 _NUMBER = re.compile(r"[-.\d]*[eE][-.\deE]*")
+# The same of numbers without a power of ten: where there is nothing else to look for.
+_DIGITS_ONLY = re.compile(r"[-.\d]+|[infaty]+", re.I)
+# ASCII letters that are another case of a letter beyond ASCII.
+_LETTERS_OF_OTHERS = frozenset("iksIKS")
 
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """Bytes of which one stands in each record that may fit; with `folded`, in lower case."""
+    """Bytes of which one stands in each record that may fit; with `folded`, in lower case.
+
+    A record in which one of the `oddities` is may fit as well.
+    """
 
     spelled: tuple[bytes, ...]
     folded: bool
+    oddities: tuple[Oddity, ...] = ()
 
     def prepared(self, data: bytes) -> bytes:
         """Bytes as they are looked through."""
         return data.lower() if self.folded else data
 
     @property
-    def longest(self) -> int:
-        """Bytes of the longest."""
-        return max(map(len, self.spelled))
+    def overlap(self) -> int:
+        """How many bytes more to look at, so that none is missed that goes over an end."""
+        return max(MOST_BYTES, *map(len, self.spelled))
 
 
-def find_needles(words: Iterable[str], *, ignore_case: bool, made: Made | None) -> Needles:
+def find_needles(
+    words: Collection[str], *, ignore_case: bool, made: Made | None, pattern: bool = False
+) -> Needles:
     """The spellings of some words, of which one at least stands in every text that fits.
 
-    Without `made` texts stand in the bytes as they are.
+    Without `made` texts stand in the bytes as they are. A `pattern` knows more of other cases.
     """
     spelled: dict[bytes, None] = {}
     for word in words:
         signs = () if made is None else _signs_of(word, made)
         for each in (*_spellings(word, ignore_case=ignore_case), *signs):
             spelled[each.lower() if ignore_case else each] = None
-    return Needles(tuple(spelled), ignore_case)
+    oddities: list[Oddity] = []
+    if made is not None:
+        oddities.append(Oddity.ESCAPES)
+        if any(map(_DIGITS_ONLY.fullmatch, words)):
+            oddities.append(Oddity.NUMBERS)
+    if pattern and ignore_case and not _LETTERS_OF_OTHERS.isdisjoint("".join(words)):
+        oddities.append(Oddity.CAPITALS)
+    return Needles(tuple(spelled), ignore_case, tuple(oddities))
 
 
 def verbatim_needles(phrase: str, *, ignore_case: bool) -> Needles | None:
@@ -77,21 +95,31 @@ def verbatim_needles(phrase: str, *, ignore_case: bool) -> Needles | None:
     return Needles((spelled.lower() if ignore_case else spelled,), ignore_case)
 
 
-def best_word(phrase: str) -> str | None:
-    """The word of a phrase that is best to look for; None where none is safe."""
+def best_word(phrase: str, *, caseless: bool = False) -> str | None:
+    """The word of a phrase that is best to look for; None where none is safe.
+
+    With `caseless` no letter beyond ASCII that has another case is.
+    """
     # A phrase over several lines may begin in the header, which stands in no record.
     body = phrase.partition("\n")[2] if "\n" in phrase else phrase
     words = [word for word in _ASCII_WORD.findall(body) if not _NUMBER.fullmatch(word)]
-    longest = max(words, key=len, default=None)
+    longest = max(words, key=_worth, default=None)
     if longest is not None and len(longest) >= _ENOUGH_CHARS:
         return longest
     others: list[str] = _OTHER_WORD.findall(body)
+    if caseless:
+        others = [word for word in others if word.lower() == word.upper()]
     return max(others, key=len, default=longest)
+
+
+def _worth(word: str) -> tuple[bool, int]:
+    """How good it is to look for a word: what is no number has no other spellings."""
+    return len(word) >= _ENOUGH_CHARS and not _DIGITS_ONLY.fullmatch(word), len(word)
 
 
 def case_forms(char: str) -> tuple[str, ...]:
     """A character as it is and in its other case, where that is one character too."""
-    forms = {char, char.lower(), char.upper()}
+    forms = {char, char.lower(), char.upper(), "ẞ" if char == "ß" else char}
     return tuple(sorted(form for form in forms if len(form) == 1))
 
 

@@ -6,13 +6,14 @@ import os
 from bisect import bisect_right
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions.lines import open_regular, read_range
+from longjudge.sessions.search_oddities import Oddities
 from longjudge.sessions.search_places import FilePlace, MemoryPlace, Place
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class FilePart:
     first: int = 0
     users: int = 0
     path: Path | None = None
+    oddities: Oddities = field(default_factory=Oddities)
 
     def record_bytes(self, record: int) -> bytes:
         """A record as it stands in the file, without the end of its line."""
@@ -124,6 +126,7 @@ class FilePart:
             file=self.path if self.path is not None and not closed else self.descriptor,
             decode=partial(_events, format_),
             made=format_.made,
+            oddities=self.oddities,
         )
 
     def leave(self) -> None:

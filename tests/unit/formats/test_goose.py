@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from longjudge.errors import NotASessionError
 from longjudge.sessions import EventKind
 from longjudge.sessions.formats.goose import Goose
 from longjudge.sessions.recognise import recognise
@@ -107,6 +108,11 @@ def test_texts_and_images_are_one_message_and_thinking_another() -> None:
         (EventKind.THINKING, "Hm."),
         (EventKind.ASSISTANT_MESSAGE, "Yes."),
     ]
+
+
+def test_a_session_in_which_nobody_spoke_is_refused() -> None:
+    with pytest.raises(NotASessionError, match="nobody spoke"):
+        told()
 
 
 def test_what_is_no_event_is_said_by_its_kind() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from longjudge.errors import NotASessionError
 from longjudge.sessions.formats.message_events import block_events, read_arguments
 from longjudge.sessions.formats.passing_over import kind_name, passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
@@ -38,14 +39,18 @@ class Goose(RetoldFormat):
 
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
         """One pass; every message has its events in itself."""
+        any_message = False
         for given in records:
             record, number = given.value, given.number
             if _is_head(record):
                 telling.facts(title=text_or_none(record.get("description")))
             elif "role" in record:
+                any_message = True
                 _tell_message(record, number, telling)
             else:
                 telling.note(f"records of {', '.join(record)[:40]}, no events", number)
+        if not any_message:
+            raise NotASessionError("the first line of a Goose session only, nobody spoke")
 
 
 def _is_head(record: Record) -> bool:

@@ -61,7 +61,10 @@ _OTHERS: tuple[tuple[str, str], ...] = (
     ("blobs", "a chat store of Cursor; export the chat from Cursor first"),
 )
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
-_JSON = frozenset({"data", "parts"})
+_JSON = {"data": "{", "parts": "["}
+"""The columns of JSON, and what it begins with."""
+
+_SPOKEN = frozenset({"part", "session_message", "messages"})
 _LOGS = ("-wal", "-journal")
 _LOGGED_AT = 18
 _LOGGED = b"\x02"
@@ -112,7 +115,8 @@ class OpenCodeDatabase:
                         if address.endswith(_ALONE) and _state(path) != state:
                             raise SessionError(CHANGED)
                         return
-                _read(_copied(path, descriptor, Path(scratch), into), into, stopped)
+                copy = _copied(path, descriptor, Path(scratch), into)
+                _read(copy, into, stopped, Path(scratch))
             except _FAULTS as error:
                 if stopped:
                     raise stopped[0] from None
@@ -142,8 +146,17 @@ def _reason(error: Exception) -> str:
     return clean_line(str(error), 100) if isinstance(error, sqlite3.Error) else "malformed schema"
 
 
-def _read(address: str, into: Unpacking, stopped: list[LongjudgeError]) -> None:
-    """Read a database; what stops the loading meanwhile is put into `stopped`."""
+def _read(
+    address: str,
+    into: Unpacking,
+    stopped: list[LongjudgeError],
+    scratch: Path | None = None,
+) -> None:
+    """Read a database; what stops the loading meanwhile is put into `stopped`.
+
+    A copy loses its name in its folder, `scratch`, once it is open: it may be large, and is gone
+    with the process then, however that ends.
+    """
 
     def keep_on() -> int:
         try:
@@ -162,7 +175,10 @@ def _read(address: str, into: Unpacking, stopped: list[LongjudgeError]) -> None:
         database.execute("PRAGMA cell_size_check = 1")
         # One moment of the database, whatever is written to it meanwhile.
         database.execute("BEGIN")
-        _read_tables(database, into)
+        found = _tables(database)
+        for file in scratch.iterdir() if scratch else ():
+            file.unlink()
+        _read_tables(database, found, into)
 
 
 def _text(value: bytes) -> str:
@@ -248,8 +264,7 @@ def _has_bytes(*paths: Path) -> bool:
     return False
 
 
-def _read_tables(database: sqlite3.Connection, into: Unpacking) -> None:
-    found = _tables(database)
+def _read_tables(database: sqlite3.Connection, found: Sequence[str], into: Unpacking) -> None:
     present = {name: columns for name in _COLUMNS if (columns := _columns(database, found, name))}
     names = [
         name
@@ -310,7 +325,10 @@ class _Reading:
         self._into = into
         self._last: dict[object, object] = {}
         self._unsound = 0
+        self._empty = 0
         self._read = 0
+        self._told = 0
+        self._damage: Exception | None = None
 
     def read(self, database: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:
         """Add the rows of a table; a damaged page ends it, and what came before counts."""
@@ -323,16 +341,26 @@ class _Reading:
         except _FAULTS as error:
             if not self._read or "interrupted" in str(error):
                 raise
+            self._damage = self._damage or error
             self._into.note(
                 f"the database is damaged: rows of {table} were left out ({_reason(error)})",
                 Severity.WARNING,
             )
 
     def finish(self) -> None:
-        """Say what was odd."""
-        if self._unsound:
-            reason = "rows whose data is no sound JSON"
-            self._into.note(f"{reason} ({self._unsound})", Severity.WARNING)
+        """Say what was odd.
+
+        Raises:
+            sqlite3.Error: not one message could be read.
+        """
+        if self._damage is not None and not self._told:
+            raise self._damage
+        for count, reason in (
+            (self._unsound, "rows whose data is no sound JSON"),
+            (self._empty, "rows whose data is nothing that OpenCode writes"),
+        ):
+            if count:
+                self._into.note(f"{reason} ({count})", Severity.WARNING)
 
     def _add(self, table: str, row: Row) -> None:
         session = row.get("session_id")
@@ -343,8 +371,9 @@ class _Reading:
             return
         record: Row = {"table": table}
         for name, value in row.items():
-            record[name] = self._json(value) if name in _JSON else _plain(value)
+            record[name] = self._json(name, value) if name in _JSON else _plain(value)
         self._read += 1
+        self._told += table in _SPOKEN
         self._into.add(record)
 
     def _is_older(self, session: object, time: object) -> bool:
@@ -355,10 +384,11 @@ class _Reading:
             return time <= last
         return True
 
-    def _json(self, value: object) -> object:
+    def _json(self, name: str, value: object) -> object:
         """JSON as it stands, so that it is shown as it was written; unsound JSON as a text."""
         text = _plain(value)
-        if not isinstance(text, str):
+        if not isinstance(text, str) or text.lstrip()[:1] != _JSON[name]:
+            self._empty += 1
             return text
         try:
             return _check_json(text.encode("utf-8", "replace"))
