@@ -66,7 +66,7 @@ def test_the_sample_loads_with_the_module_and_its_row(
 def test_the_example_s_tests_pass(example: ModuleType) -> None:
     tests = run(blocks("python")[2], f"{EXAMPLE}_tests")
     names = [name for name in vars(tests) if name.startswith("test_")]
-    assert len(names) == 5
+    assert len(names) == 6
     for name in names:
         test = getattr(tests, name)
         marks = getattr(test, "pytestmark", [])

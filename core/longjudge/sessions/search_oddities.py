@@ -33,7 +33,7 @@ _NUMBERS = (
     re.compile(rb"\.(?:\d{13}|(?<=\d{4}\.)\d{9}|(?<=\d{8}\.)\d{5}|(?<=\d{12}\.)\d)"),
     re.compile(rb"\.0000(?<=0\.0000)"),
 )
-_BEFORE_NUMBER = re.compile(rb"(?:^|[:,\[\s\"])-?[\d.]*\Z")
+_BEFORE_NUMBER = re.compile(rb"(?:^|[:,\[\s])-?[\d.]*\Z")
 _NUMBER_CHARS = 40
 
 

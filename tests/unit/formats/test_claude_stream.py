@@ -254,3 +254,17 @@ def test_values_of_any_shape_never_raise() -> None:
         ],
     )
     assert [number for _, number in told.skipped] == [3, 7]
+
+
+def test_an_answer_that_grows_piece_by_piece_is_told_once_however_many_there_are() -> None:
+    text = "".join(f"word{number} " for number in range(600))
+    records = [
+        {
+            "type": "assistant",
+            "session_id": "s",
+            "message": {"id": "msg_1", "content": [{"type": "text", "text": text[: 7 * end]}]},
+        }
+        for end in range(1, 401)
+    ]
+    told = retell(ClaudeStream(), records)
+    assert [event.body for event in told.events("s")] == [text[:2800]]

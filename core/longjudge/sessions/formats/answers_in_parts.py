@@ -15,10 +15,12 @@ from longjudge.sessions.model import EventKind
 if TYPE_CHECKING:
     from longjudge.sessions.model import Event
 
+    _Text = tuple[EventKind, int, bytes, int, int]
+
 _DIGIT = re.compile(r"[1-9]")
 # Answers of agents at work side by side mix; far more than ever run at once.
 _ANSWERS = 4096
-_TEXTS = 256
+_TEXTS = 32
 _GROWING = frozenset({EventKind.ASSISTANT_MESSAGE, EventKind.THINKING})
 
 
@@ -28,7 +30,7 @@ class _Answer:
     __slots__ = ("calls", "texts")
 
     def __init__(self) -> None:
-        self.texts: list[tuple[EventKind, int, bytes, int, int]] = []
+        self.texts: list[_Text] = []
         self.calls: dict[str, tuple[int, int]] = {}
 
 
@@ -80,13 +82,17 @@ class AnswersInParts:
 
     def _grow(self, answer: _Answer, event: Event, digest: bytes, place: tuple[int, int]) -> None:
         body = event.body
-        for kind, length, part, earlier, before in answer.texts:
-            if kind is not event.kind or length >= len(body) or before == place[1]:
-                continue
-            if _digest(body[:length]) == part:
+        kept: list[_Text] = []
+        for text in answer.texts:
+            kind, length, part, earlier, before = text
+            alike = kind is event.kind and length < len(body) and before != place[1]
+            if alike and _digest(body[:length]) == part:
                 self._left_out.add(earlier)
-        if len(answer.texts) < _TEXTS:
-            answer.texts.append((event.kind, len(body), digest, *place))
+            else:
+                kept.append(text)
+        # What was left out is a part of this one: what it may grow into, this one does too.
+        answer.texts = kept[-_TEXTS:]
+        answer.texts.append((event.kind, len(body), digest, *place))
 
 
 def _digest(text: str) -> bytes:

@@ -29,6 +29,7 @@ from longjudge.sessions.formats.opencode_records import (
 )
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import MAIN_THREAD
+from longjudge.sessions.model import Severity
 from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.values import is_object, text_or_none
 
@@ -261,32 +262,40 @@ class _Tales:
                 title, began = self._kept.titles.get(root), self._kept.began.get(root)
                 self._telling.facts(session=root, id=root or None, title=title, started=began)
         strays = copies = 0
+        empty: Counter[str | None] = Counter()
         spoken = self._spoken()
         for message in self._kept.messages.values():
             root, thread = self._kept.home(message.session)
             if message.later and not spoken.isdisjoint(_spoken_as(message)):
                 copies += 1
                 continue
-            strays += message.role is None and message.what is What.MESSAGE
+            plain = message.what is What.MESSAGE
+            strays += message.role is None and plain
+            empty[message.role] += plain and not message.parts and not message.error
             for part in message.parts.values():
                 self._tell_part(part, message, root, thread)
             if message.error or message.what is not What.MESSAGE:
                 self._tell_message(message, root, thread)
-        if strays:
-            reason = "messages whose author is not named, taken for the agent's"
-            self._telling.note(reason, None, count=strays)
-        if copies:
-            reason = "messages that later events tell once more"
-            self._telling.note(reason, None, count=copies)
+        for count, reason, severity in (
+            (strays, "messages whose author is not named, taken for the agent's", Severity.INFO),
+            (copies, "messages that later events tell once more", Severity.INFO),
+            (empty["user"], "messages of the user without a part of theirs", Severity.WARNING),
+            (empty["assistant"], "answers without a part", Severity.INFO),
+            (self._forks(), "sessions that begin with the messages of another", Severity.INFO),
+        ):
+            if count:
+                self._telling.note(reason, None, severity, count)
         return self._told
 
-    def _spoken(self) -> set[tuple[str, str | None]]:
-        """Whose messages stand in which session, by what is no later event."""
-        return {
-            (message.session, message.role)
-            for message in self._kept.messages.values()
-            if not message.later and message.parts
-        }
+    def _forks(self) -> int:
+        """How many sessions are copies of another one, at least in their beginning."""
+        begun: dict[str, list[tuple[str | None, str | None]]] = {}
+        for message in self._kept.messages.values():
+            if message.time and self._kept.home(message.session)[1] == MAIN_THREAD:
+                begun.setdefault(message.session, []).append((message.role, message.time))
+        # One message of a moment may be chance.
+        firsts = [tuple(said[:2]) for said in begun.values() if len(said) > 1]
+        return len(firsts) - len(set(firsts))
 
     def _tell_part(self, part: _Part, message: _Message, root: str, thread: str) -> None:
         number = part.number

@@ -8,8 +8,6 @@ into it.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -19,7 +17,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.errors import LongjudgeError, NotASessionError, SessionError
-from longjudge.sessions.lines import CHANGED, read_head, read_range
+from longjudge.sessions.formats.sqlite_files import (
+    ALONE,
+    MAGIC,
+    address_of,
+    beside,
+    copied,
+    has_bytes,
+    state_of,
+)
+from longjudge.sessions.lines import CHANGED
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.text import clean_line
@@ -30,8 +37,6 @@ if TYPE_CHECKING:
     from longjudge.sessions.unpack import Unpacking
 
     Row = dict[str, object]
-
-MAGIC = b"SQLite format 3\x00"
 
 _COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "session": (
@@ -65,16 +70,6 @@ _JSON = {"data": "{", "parts": "["}
 """The columns of JSON, and what it begins with."""
 
 _SPOKEN = frozenset({"part", "session_message", "messages"})
-_LOGS = ("-wal", "-journal")
-_LOGGED_AT = 18
-_LOGGED = b"\x02"
-"""What stands there in a database that writes its changes to a log first."""
-
-_ALONE = "&immutable=1"
-"""Behind the address of a database that nobody has open: reading it makes no file beside it."""
-
-_COPY_BYTES = 1 << 20
-_COPIES = 3
 _STEPS = 200_000
 _BUSY_SECONDS = 2.0
 
@@ -100,7 +95,7 @@ class OpenCodeDatabase:
         """
         with tempfile.TemporaryDirectory(prefix="longjudge-") as scratch:
             stopped: list[LongjudgeError] = []
-            address, state = _address(path), _state(path)
+            address, state = address_of(path), state_of(path)
             try:
                 if address is not None:
                     try:
@@ -108,19 +103,19 @@ class OpenCodeDatabase:
                     except sqlite3.OperationalError as error:
                         # Its log may only be shared, and a change that was broken off undone, by
                         # those who may write to it.
-                        left = _has_bytes(_beside(path, "-wal"), _beside(path, "-journal"))
+                        left = has_bytes(beside(path, "-wal"), beside(path, "-journal"))
                         if stopped or into.written or _is_busy(error) or not left:
                             raise
                     else:
-                        if address.endswith(_ALONE) and _state(path) != state:
+                        if address.endswith(ALONE) and state_of(path) != state:
                             raise SessionError(CHANGED)
                         return
-                copy = _copied(path, descriptor, Path(scratch), into)
+                copy = copied(path, descriptor, Path(scratch), into)
                 _read(copy, into, stopped, Path(scratch))
             except _FAULTS as error:
                 if stopped:
                     raise stopped[0] from None
-                if address is not None and address.endswith(_ALONE) and _state(path) != state:
+                if address is not None and address.endswith(ALONE) and state_of(path) != state:
                     raise SessionError(CHANGED) from error
                 raise _unreadable(error) from error
 
@@ -183,85 +178,6 @@ def _read(
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
-
-
-def _address(path: Path) -> str | None:
-    """Where to open the database so that its last rows are read and nothing is written to it.
-
-    None where only a copy can be: it is packed, or its log would have to be shared anew.
-    """
-    head = read_head(path, _LOGGED_AT + 1)
-    if not head.startswith(MAGIC):
-        return None
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    if head[_LOGGED_AT:] != _LOGGED:
-        # Whoever writes to it waits for its readers.
-        return address
-    log = _beside(path, "-wal")
-    if log.exists() and _beside(path, "-shm").exists():
-        return address
-    return None if _has_bytes(log) else address + _ALONE
-
-
-def _state(path: Path) -> list[tuple[int, int, int]]:
-    """What changes when someone writes to the database or to a log beside it."""
-    state: list[tuple[int, int, int]] = []
-    for file in (path, *(_beside(path, ending) for ending in _LOGS)):
-        try:
-            facts = file.stat()
-        except OSError:
-            state.append((0, 0, 0))
-        else:
-            # An empty log holds nothing, and comes and goes.
-            mark = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-            state.append(mark if facts.st_size else (0, 0, 0))
-    return state
-
-
-def _copied(path: Path, descriptor: int, scratch: Path, into: Unpacking) -> str:
-    """The address of a copy of the database and of the logs beside it, all of one moment."""
-    copy = scratch / "database"
-    packed = read_head(path, len(MAGIC)) != MAGIC
-    for _ in range(_COPIES):
-        state = _state(path)
-        try:
-            with copy.open("wb") as target:
-                position, size = 0, os.fstat(descriptor).st_size
-                while position < size:
-                    end = min(size, position + _COPY_BYTES)
-                    target.write(read_range(descriptor, position, end))
-                    position = end
-                    into.tell()
-            for ending in () if packed else _LOGS:
-                _beside(copy, ending).unlink(missing_ok=True)
-                if _has_bytes(_beside(path, ending)):
-                    shutil.copyfile(_beside(path, ending), _beside(copy, ending))
-        except FileNotFoundError:
-            # A log went while the rest was copied.
-            continue
-        except OSError as error:
-            raise SessionError(
-                f"the database cannot be copied to {tempfile.gettempdir()}: {error.strerror};"
-                " make room there, or name another folder in TMPDIR"
-            ) from error
-        if packed or _state(path) == state:
-            return copy.as_uri()
-    raise SessionError(CHANGED)
-
-
-def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
-
-
-def _has_bytes(*paths: Path) -> bool:
-    """Whether one of some files is there and holds something."""
-    for path in paths:
-        try:
-            if path.stat().st_size > 0:
-                return True
-        except OSError:
-            continue
-    return False
 
 
 def _read_tables(database: sqlite3.Connection, found: Sequence[str], into: Unpacking) -> None:

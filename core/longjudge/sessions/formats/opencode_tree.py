@@ -68,9 +68,9 @@ class OpenCodeTree:
         sessions = reading.records(root / ("session" if root.name != "session" else "info"))
         for _, data in sorted(sessions, key=lambda each: each[0]):
             into.add(data)
-        parts = _folders(root / "part")
+        parts = reading.folders(root / "part")
         messages = 0
-        for folder in sorted(_folders(root / "message").values()):
+        for folder in sorted(reading.folders(root / "message").values()):
             found = sorted(reading.records(folder), key=lambda each: each[0])
             for (_, id_), data in found:
                 into.add(data)
@@ -81,22 +81,25 @@ class OpenCodeTree:
         for below in list(parts.values()):
             # Parts of a message that is lost, or, in earlier versions, of all of a session.
             reading.add_parts(below)
+            into.tell()
         reading.finish()
         if not messages:
             raise NotASessionError("an OpenCode storage folder without a message")
 
 
 class _Reading:
-    """Reads files, and counts those that cannot be read."""
+    """Reads files and folders, and counts those that cannot be read, or are not followed."""
 
     def __init__(self, into: Unpacking) -> None:
         self._into = into
         self._unreadable = 0
+        self._closed = 0
+        self._links = 0
 
     def records(self, folder: Path) -> list[tuple[tuple[float, str], bytes]]:
         """The files below a folder, each with what orders it: its time and its id."""
         found: list[tuple[tuple[float, str], bytes]] = []
-        for file in _files(folder):
+        for file in self._files(folder):
             data = self._read(file)
             if data is None:
                 continue
@@ -111,16 +114,52 @@ class _Reading:
 
     def add_parts(self, folder: Path) -> None:
         """Add the parts of a message; their names grow with time."""
-        for file in _files(folder):
+        for file in self._files(folder):
             data = self._read(file)
             if data is not None:
                 self._into.add(data)
 
     def finish(self) -> None:
         """Say what was left out."""
-        if self._unreadable:
-            reason = f"files that cannot be read ({self._unreadable})"
-            self._into.note(reason, Severity.WARNING)
+        for count, reason in (
+            (self._unreadable, "files that cannot be read"),
+            (self._closed, "folders that cannot be read"),
+            (self._links, "links, which are not followed"),
+        ):
+            if count:
+                self._into.note(f"{reason} ({count})", Severity.WARNING)
+
+    def folders(self, root: Path) -> dict[str, Path]:
+        """The folders directly below a folder, by their names."""
+        return {name: root / name for name in self._names(root)[1]}
+
+    def _files(self, root: Path, depth: int = 0) -> list[Path]:
+        """The JSON files below a folder, in the order of their names."""
+        files, folders = self._names(root)
+        found = [root / name for name in files]
+        if depth < _MAX_DEPTH:
+            for name in folders:
+                found += self._files(root / name, depth + 1)
+        return found
+
+    def _names(self, root: Path) -> tuple[list[str], list[str]]:
+        """The JSON files and the folders directly below a folder, by name."""
+        files: list[str] = []
+        folders: list[str] = []
+        try:
+            with os.scandir(root) as entries:
+                for each in entries:
+                    if each.is_dir(follow_symlinks=False):
+                        folders.append(each.name)
+                    elif each.is_symlink():
+                        self._links += 1
+                    elif each.is_file(follow_symlinks=False) and each.name.endswith(".json"):
+                        files.append(each.name)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            self._closed += 1
+        return sorted(files), sorted(folders)
 
     def _read(self, file: Path) -> bytes | None:
         try:
@@ -138,33 +177,3 @@ def _value(data: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         found = parse_line(data).objects
         return found[0] if found else {}
-
-
-def _folders(root: Path) -> dict[str, Path]:
-    """The folders directly below a folder, by their names."""
-    try:
-        with os.scandir(root) as entries:
-            found = [each.name for each in entries if each.is_dir(follow_symlinks=False)]
-    except OSError:
-        return {}
-    return {name: root / name for name in sorted(found)}
-
-
-def _files(root: Path, depth: int = 0) -> list[Path]:
-    """The JSON files below a folder, in the order of their names."""
-    files: list[str] = []
-    folders: list[str] = []
-    try:
-        with os.scandir(root) as entries:
-            for each in entries:
-                if each.is_dir(follow_symlinks=False):
-                    folders.append(each.name)
-                elif each.is_file(follow_symlinks=False) and each.name.endswith(".json"):
-                    files.append(each.name)
-    except OSError:
-        return []
-    found = [root / name for name in sorted(files)]
-    if depth < _MAX_DEPTH:
-        for name in sorted(folders):
-            found += _files(root / name, depth + 1)
-    return found

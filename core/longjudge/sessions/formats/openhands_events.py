@@ -102,9 +102,11 @@ def first_generation(record: Record, pairing: Pairing) -> list[Event] | None:
         return _said(EventKind.THINKING, args.get("thought") or record.get("message"), time)
     if action in ("finish", "reject"):
         pairing.passed_over(call_id)
-        said = args.get("final_thought") or record.get("message") or args.get("thought")
-        said = said or args.get("outputs")
-        return _said(EventKind.ASSISTANT_MESSAGE, said, time)
+        thought = render_value(args.get("thought"))
+        said = args.get("final_thought") or record.get("message") or thought
+        last = _said(EventKind.ASSISTANT_MESSAGE, said or args.get("outputs"), time)
+        repeated = any(thought.strip() in event.body for event in last)
+        return last if repeated else [*_said(EventKind.THINKING, thought, time), *last]
     if action.startswith("condens"):
         return _said(EventKind.SYSTEM, args.get("summary"), time)
     tool = _function(record) or action

@@ -27,6 +27,7 @@ EVENTS = "events"
 """The name of the folder of the events."""
 
 UNREADABLE = "files of events that cannot be read"
+MISSING = "events by whose number no file is there"
 
 _NAME = re.compile(r"(?:event-)?(\d{1,12})(?:-[\w-]{1,80})?\.json")
 _LOOKED_AT = 20
@@ -37,16 +38,19 @@ def holds_conversation(folder: Path) -> bool:
     """Whether a folder is a conversation, by the name and the content of one of its events."""
     try:
         with os.scandir(folder / EVENTS) as entries:
-            names = [entry.name for entry in islice(entries, _LOOKED_AT)]
+            names = [
+                entry.name
+                for entry in islice(entries, _LOOKED_AT)
+                if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            ]
     except OSError:
         return False
-    first = next(filter(_NAME.fullmatch, names), None)
-    if first is None:
-        return False
-    try:
-        found = parse_line((folder / EVENTS / first).read_bytes()).objects
-    except OSError:
-        return False
+    # The one that was being written when all ended may be empty.
+    return any(_is_event(folder / EVENTS / name) for name in names)
+
+
+def _is_event(file: Path) -> bool:
+    found = parse_line(_read(file) or b"").objects
     return any(is_first_generation(each) or is_second_generation(each) for each in found)
 
 
@@ -74,6 +78,7 @@ class OpenHandsFolder:
                     numbered.append((int(match[1]), entry.name))
         unreadable = 0
         for _, name in sorted(numbered):
+            into.tell()
             data = _read(path / EVENTS / name)
             if data is None:
                 unreadable += 1
@@ -81,8 +86,9 @@ class OpenHandsFolder:
                 into.add(data)
         if unreadable == len(numbered):
             raise NotASessionError("a folder of OpenHands without an event that can be read")
-        if unreadable:
-            into.note(f"{UNREADABLE} ({unreadable})", Severity.WARNING)
+        into.note(UNREADABLE, Severity.WARNING, unreadable)
+        numbers = {number for number, _ in numbered}
+        into.note(MISSING, Severity.WARNING, max(numbers) + 1 - len(numbers))
         into.around["id"] = path.name
 
 
@@ -90,6 +96,7 @@ def _read(file: Path) -> bytes | None:
     try:
         if file.stat().st_size > _MAX_EVENT:
             return None
-        return file.read_bytes()
+        data = file.read_bytes()
+        return data if data.strip() else None
     except OSError:
         return None
