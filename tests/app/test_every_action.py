@@ -180,6 +180,9 @@ WAYS: dict[str, Way] = {
     "choose_rubric": Way("workbench", fact("choose-rubric"), says("RUBRIC ·", "chunks")),
     "show_prompt": Way("workbench", fact("show-prompt"), says("PROMPT of part 1", "You review")),
     "show_reply": Way("judged", fact("show-reply"), says("REPLY about part 1", '"criteria"')),
+    "show_oddities": Way(
+        "workbench", palette("show_oddities"), says("THE FILE", "Nothing odd was met")
+    ),
     "next_finding": Way(
         "judged",
         palette("next_finding"),

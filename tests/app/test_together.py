@@ -10,8 +10,8 @@ import pytest
 import server as api
 from claude_code_records import assistant, call, result, text, user
 from commands_for_tests import longjudge
-from longjudge.judges.anthropic import AnthropicJudge
 from longjudge.errors import SessionError
+from longjudge.judges.anthropic import AnthropicJudge
 from longjudge.sessions import SessionFile
 from longjudge_tui.library import together as of_library
 from longjudge_tui.library.together import Together

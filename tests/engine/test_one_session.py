@@ -50,7 +50,7 @@ def test_rows_name_their_session_and_what_a_file_lost_is_said_once(
     many: Path, tmp_path: Path
 ) -> None:
     many.write_text(many.read_text() + '{"id": "torn", "messa')
-    many.write_text(many.read_text() + '\n' + json.dumps(conversation("third", "ls")) + "\n")
+    many.write_text(many.read_text() + "\n" + json.dumps(conversation("third", "ls")) + "\n")
     rows = [row for row in longjudge("sessions", many).out.splitlines() if " events " in row]
     named = [row.split(str(many))[1].split()[0] for row in rows]
     assert named == ["tidy", "wreck", "third"]

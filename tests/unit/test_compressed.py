@@ -43,6 +43,12 @@ def zstd(data: bytes) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
+def skipped_up_to(end: int, half: int) -> bytes:
+    """A frame without data that ends so many bytes behind the beginning of the file."""
+    size = end - len(zstd(PLAIN[:half])) - 8
+    return SKIPPED_FRAME[:4] + size.to_bytes(4, "little") + b"a" * size
+
+
 def gz(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
@@ -81,10 +87,15 @@ def reasons(session: Session) -> list[str]:
         gz(zstd(PLAIN)),
         zipped(a=PLAIN),
         zipped(a=zstd(PLAIN)),
+        gz(PLAIN[:HALF]) + b"\0" * 200_000 + gz(PLAIN[HALF:]) + b"\0" * 200_000,
+        SKIPPED_FRAME + zstd(PLAIN),
+        zstd(PLAIN[:HALF]) + skipped_up_to(65_534, HALF) + SKIPPED_FRAME + zstd(PLAIN[HALF:]),
+        zipped(**{"a.zip": zipped(a=PLAIN)}),
     ],
     ids=[
         *("gz", "gz gz", "gz fill", "bz", "bz bz", "xz", "xz xz", "zst", "zst zst", "document"),
-        *("two layers", "zip", "zip of zst"),
+        *("two layers", "zip", "zip of zst", "filled between", "skipped first", "at a border"),
+        "zip in zip",
     ],
 )
 def test_a_packed_session_is_read_under_any_name(tmp_path: Path, data: bytes) -> None:
@@ -106,6 +117,12 @@ def test_wide_text_is_read_with_its_mark_and_without(tmp_path: Path, encoding: s
         Severity.INFO,
         f"{encoding[:6].upper()} text, read as UTF-8",
     )
+
+
+def test_wide_text_in_an_archive_is_read(tmp_path: Path) -> None:
+    session = load(tmp_path, zipped(**{"a.json": PLAIN.decode().encode("utf-16")}))
+    assert len(session.index) == len(RECORDS)
+    session.close()
 
 
 @pytest.mark.parametrize(
@@ -151,11 +168,22 @@ def test_a_bomb_is_refused_before_it_fills_the_disk(
         load(tmp_path, pack(b'{"a":' * (2 << 20)))
 
 
+def test_layers_that_grow_a_little_each_are_a_bomb_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compressed, "_BOMB_BYTES", 1 << 20)
+    inner = gz(b"x" * 9000) * 1000
+    assert len(inner) * 500 > 9_000_000
+    with pytest.raises(NotASessionError, match="decompression bomb"):
+        load(tmp_path, gz(inner))
+
+
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = os.statvfs_result((4096, 4096, 9, 0, 0, 9, 9, 9, 0, 255))
     monkeypatch.setattr(os, "fstatvfs", lambda descriptor: room)
-    with pytest.raises(SessionError, match=f"{os.strerror(errno.ENOSPC)}; make room there"):
+    with pytest.raises(SessionError, match=f"{os.strerror(errno.ENOSPC)}; make room") as refusal:
         load(tmp_path, gz(PLAIN))
+    assert str(refusal.value).startswith(f"{tmp_path / 'session.txt'}: what it holds does not fit")
 
 
 def test_unpacking_stops_when_progress_says_so(tmp_path: Path) -> None:
@@ -210,6 +238,47 @@ def test_several_sessions_in_an_archive_are_those_of_one_file(tmp_path: Path) ->
     chosen = load_session(path, session=wanted)
     assert len(chosen.index) == 600
     chosen.close()
+
+
+def test_every_file_of_an_archive_is_looked_at_and_lost_ones_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "several.zip"
+    others = {f"{number}.txt": b"x" for number in range(1200)}
+    noisy = b"starting up\n" + PLAIN
+    data = bytearray(
+        zipped(**{"one.jsonl": noisy, **others, "two.jsonl": PLAIN, "three.jsonl": PLAIN})
+    )
+    at = data.index(b"three.jsonl") + len("three.jsonl")
+    data[at : at + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    sessions = load_sessions(path)
+    assert [each.id for each in sessions] == ["one", "two"]
+    assert [(note.reason, note.count) for note in sessions[1].diagnostics] == [
+        ("other files in the archive, left out", 1200),
+        ("files in the archive that are cut or damaged, left out", 1),
+    ]
+    for session in sessions:
+        session.close()
+
+
+def test_a_session_of_an_archive_that_cannot_be_read_is_no_mere_file_beside(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "several.zip"
+    path.write_bytes(zipped(**{"a.jsonl": PLAIN, "b.jsonl": PLAIN, "c.jsonl": b'{"kind": "us'}))
+    sessions = load_sessions(path)
+    (note,) = sessions[0].diagnostics
+    assert (note.severity, note.count) == (Severity.WARNING, 1)
+    for session in sessions:
+        session.close()
+
+
+def test_several_sessions_two_archives_deep_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "deep.zip"
+    path.write_bytes(zipped(**{"in.zip": zipped(a=PLAIN, b=PLAIN), "c.jsonl": PLAIN}))
+    with pytest.raises(
+        SessionError, match=r"deep\.zip: an archive within an archive holds several"
+    ):
+        load_sessions(path)
 
 
 def test_what_stands_beside_the_session_in_an_archive_is_counted(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from array import array
 from tempfile import NamedTemporaryFile
 
@@ -18,6 +20,7 @@ from longjudge.sessions import (
     EventKind,
     load_session,
     load_sessions,
+    pattern_child,
     search_pattern,
     session_from_events,
 )
@@ -239,6 +242,61 @@ def test_arguments_that_are_json_in_a_string_are_found_as_they_are_shown(tmp_pat
     assert found(session, "größer") == [1]
 
 
+ODDLY = [
+    r'{"kind": "assistant_message", "text": "n\u0065edle"}',
+    r'{"kind": "assistant_message", "text": "N\u0045EDLE a\u003db a\/c"}',
+    r'{"kind": "tool_call", "tool": "t", "input": {"c": "{\"d\": \"need\u006ce\"}"}}',
+    r'{"kind": "tool_call", "tool": "t", "input": {"a": 1e2, "b":-2.5E6}}',
+    r'{"kind": "tool_call", "tool": "t", "input": {"a": 123456789.123456789, "b": 0.00002}}',
+    r'{"kind": "tool_call", "tool": "t", "input": {"a": [0.69999999999999996]}}',
+    r'{"kind": "assistant_message", "text": "needle 100.0 \u001b[31m \u003cb\u003e 1e2"}',
+    r'{"kind": "assistant_message", "text": "Stra\u1e9ee"}',
+]
+
+
+@pytest.mark.parametrize("slice_bytes", [60, 1 << 20])
+def test_words_and_numbers_are_found_however_their_json_spells_them(
+    tmp_path, monkeypatch, slice_bytes
+):
+    monkeypatch.setattr(engine, "SLICE_BYTES", slice_bytes)
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(ODDLY), encoding="utf-8")
+    session = load_session(path)
+    wanted = {
+        "needle": [0, 1, 2, 6],
+        "a=b": [1],
+        "a/c": [1],
+        "100.0": [3, 6],
+        "-2500000.0": [3],
+        "0.7": [5],
+        "123456789.12345679": [4],
+        "-05": [4],
+        "re:0+[.]0": [3, 6],
+        "1e2": [6],
+        "straße": [7],
+    }
+    # What was learned of the file by one search is used by the next.
+    for _ in range(2):
+        assert {words: found(session, words) for words in wanted} == wanted
+
+
+def test_a_pattern_finds_every_other_case_that_python_knows():
+    others = re.findall(
+        "(?i)[a-z]", "".join(map(chr, [*range(128, 0xD800), *range(0xE000, 0x11000)]))
+    )
+    assert others == ["\u0130", "\u0131", "\u017f", "\u212a"]
+    texts = ["kiss", "KISS", "\u212aiss", "kıss", "Kİſs", "µ größe", "μ GRÖßE", "日本 S"]
+    for session in (session_from_events(say(*texts)), retold(CORPUS, texts)):
+        for words in ("re:kiss", "re:k.ss", "re:(?i:ISS)", "re:größe", "re:μ", "re:日本"):
+            query = parse_query(words)
+            pattern = re.compile(query.words, query.flags)
+            numbers = range(len(texts))
+            want = [number for number in numbers if pattern.search(session.text(number))]
+            assert found(session, words) == want, words
+        assert Search(session, parse_query("re:[μ] ")).reads_all
+        assert not Search(session, parse_query("re:日本")).reads_all
+
+
 def calls_and_results():
     return [
         {"kind": "user_message", "text": "go on"},
@@ -427,6 +485,25 @@ def test_places_of_a_pattern_come_from_its_process(monkeypatch):
         pytest.raises(search_pattern.TooSlowError),
     ):
         process.spans("x" * 60, 10)
+
+
+def test_the_process_of_a_pattern_ends_with_the_one_that_waits_for_it():
+    somebody_else = "1"
+    command = [sys.executable, "-I", "-S", pattern_child.__file__, "60", somebody_else]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        orders = [(pattern_child.PATTERN, b"(x+x+)+y"), (pattern_child.FIND, b"x" * 60)]
+        for wish, data in orders:
+            process.stdin.write(pattern_child.ORDER.pack(wish, 0, len(data)) + data)
+        process.stdin.flush()
+        assert process.wait(10) == 0
+        assert process.stdout.read() == b""
+
+
+def test_a_pattern_may_be_any_text_and_no_other_user_sees_it():
+    words = "a\0\ud800|sk-secret"
+    with search_pattern.PatternProcess(words, re.NOFLAG, lambda: False) as process:
+        assert process.which_hold(["a\0\ud800", "sk-secret", "a"]) == [True, True, False]
+        assert not any("secret" in str(each) for each in process._process.args)
 
 
 SOME_FILES = 12

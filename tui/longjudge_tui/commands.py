@@ -132,6 +132,9 @@ COMMANDS: tuple[Command, ...] = (
         "Reply",
         urgent=True,
     ),
+    Command(
+        "show_oddities", ("d",), "d", "What was odd in the file, and left out of it", urgent=True
+    ),
     Command("next_finding", ("full_stop",), ".", "Next finding", "Next finding"),
     Command("previous_finding", ("comma",), ",", "Previous finding"),
     Command(
@@ -159,7 +162,9 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _in_search("next_hit", "n", "While a search is on: the next hit", "next"),
     _in_search("previous_hit", "N", "While a search is on: the previous hit", "previous"),
-    _in_search("end_search", "escape", "While a search is on: end it, and go back to where you were", "end"),
+    _in_search(
+        "end_search", "escape", "While a search is on: end it, and go back to where you were", "end"
+    ),
     Command("next_session", ("n",), "n", "Next session", "Next"),
     Command("previous_session", ("p",), "p", "Previous session", "Previous"),
     Command("reload", ("ctrl+r",), "ctrl+r", "Read the session again, as the file is now"),

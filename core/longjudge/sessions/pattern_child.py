@@ -4,8 +4,9 @@ A pattern may take longer than the universe lasts, and nothing in its own proces
 one is killed by its own alarm where a text takes too much of the processor, and by whoever waits
 for it no longer; where that one was killed itself, it ends as soon as it sees so.
 
-It reads `wish, most, length` and a text, as often as they come, and answers each `FIND` with one
-byte, each `SPANS` with a count and that many pairs of offsets.
+It reads `wish, most, length` and a text, as often as they come: first the pattern with its flags,
+then what is answered, each `FIND` with one byte, each `SPANS` with a count and that many pairs of
+offsets. What is looked for may be a secret, so it is no argument, which every user can see.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from struct import Struct
 ORDER = Struct("=BIQ")
 PAIR = Struct("=QQ")
 COUNT = Struct("=I")
-FIND, SPANS = 0, 1
+FIND, SPANS, PATTERN = 0, 1, 2
 
 CHARS_A_SECOND = 5_000_000
 """For each so many characters of a text a second more is granted."""
@@ -30,18 +31,21 @@ LOOK_SECONDS = 0.2
 """How often it looks whether anybody waits for it."""
 
 
-def main(words: str, flags: int, seconds: float, parent: int) -> None:
+def main(seconds: float, parent: int) -> None:
     """Answer until nothing more comes, or `parent` is gone.
 
     `seconds` of the processor's time are for each text.
     """
     warnings.simplefilter("ignore")
     _end_without(parent)
-    pattern = re.compile(words, flags)
+    pattern = re.compile("")
     given, told = sys.stdin.buffer, sys.stdout.buffer
     while len(order := given.read(ORDER.size)) == ORDER.size:
         wish, most, length = ORDER.unpack(order)
         text = given.read(length).decode("utf-8", "surrogatepass")
+        if wish == PATTERN:
+            pattern = re.compile(text, most)
+            continue
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds + len(text) / CHARS_A_SECOND)
         if wish == FIND:
             told.write(b"\1" if pattern.search(text) else b"\0")
@@ -64,4 +68,4 @@ def _end_without(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
+    main(float(sys.argv[1]), int(sys.argv[2]))

@@ -22,9 +22,7 @@ MOST_BYTES = 64
 # ASCII without what encoders escape that leave letters as they are: quotes, <, >, &, =, / and +.
 _LETTERS = [code for code in range(0x21, 0x7F) if chr(code) not in "\"'`\\/&+,<=>:[]{}"]
 _ESCAPED = re.compile(rb"\\u00(?:%s)" % "|".join(f"{code:02x}" for code in _LETTERS).encode(), re.I)
-_OTHER_CASE = re.compile(
-    rb"\xe2\x84\xaa|\xc4[\xb0\xb1]|\xc5\xbf|\\u(?:212[aA]|017[fF]|013[01])"
-)
+_OTHER_CASE = re.compile(rb"\xe2\x84\xaa|\xc4[\xb0\xb1]|\xc5\xbf|\\u(?:212[aA]|017[fF]|013[01])")
 # Each begins with a letter that is looked for quickly: powers of ten, more digits than are shown,
 # and what is so small that it is shown by a power of ten.
 _NUMBERS = (

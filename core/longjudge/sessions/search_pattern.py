@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import UsageError
 from longjudge.sessions import pattern_child
-from longjudge.sessions.pattern_child import COUNT, FIND, ORDER, PAIR, SPANS
+from longjudge.sessions.pattern_child import COUNT, FIND, ORDER, PAIR, PATTERN, SPANS
 
 if TYPE_CHECKING:
     import re
@@ -45,7 +45,7 @@ class PatternProcess:
     """
 
     def __init__(self, words: str, flags: re.RegexFlag, stopped: Callable[[], bool]) -> None:
-        self._arguments = [words, str(int(flags)), str(SECONDS_A_TEXT), str(os.getpid())]
+        self._pattern = _order(PATTERN, int(flags), words)
         self._stopped = stopped
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -102,9 +102,10 @@ class PatternProcess:
     def _start(self) -> subprocess.Popen[bytes]:
         if not sys.executable:
             raise UsageError("patterns need a Python to run, and its path is not known here")
+        arguments = (str(SECONDS_A_TEXT), str(os.getpid()))
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", Path(pattern_child.__file__), *self._arguments],
+                [sys.executable, "-I", "-S", Path(pattern_child.__file__), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -121,6 +122,7 @@ class PatternProcess:
         """Hand orders over and take answers of so many bytes; fewer where the process dies."""
         if self._process is None:
             self._process = self._start()
+            orders = self._pattern + orders
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None

@@ -84,7 +84,8 @@ def find_needles(
             oddities.append(Oddity.NUMBERS)
     if pattern and ignore_case and not _LETTERS_OF_OTHERS.isdisjoint("".join(words)):
         oddities.append(Oddity.CAPITALS)
-    return Needles(tuple(spelled), ignore_case, tuple(oddities))
+    folded = any(each != each.upper() for each in spelled) if ignore_case else False
+    return Needles(tuple(spelled), folded, tuple(oddities))
 
 
 def verbatim_needles(phrase: str, *, ignore_case: bool) -> Needles | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longjudge.sessions import EventKind
-from longjudge.sessions.formats.chatgpt_export import DISCARDED, ChatGPTExport
+from longjudge.sessions.formats.chatgpt_export import BROKEN, DISCARDED, EMPTY, ChatGPTExport
 from retold_for_tests import retell
 
 Record = dict[str, object]
@@ -105,3 +105,10 @@ def test_other_mappings_are_not_taken() -> None:
     assert ChatGPTExport().recognise([{"mapping": {"a": 1}}], None) == 0
     assert ChatGPTExport().recognise([conversation({}, "x")], None) == 1
     assert ChatGPTExport().recognise([{"mapping": "dict", "current_node": "x"}], None) == 1
+
+
+def test_a_conversation_that_is_empty_or_has_lost_its_beginning_is_told() -> None:
+    torn = conversation({"a": node("gone", "assistant", "Hello.")}, "a")
+    told = retell(ChatGPTExport(), [torn, conversation({})])
+    assert [event.body for event in told.all_events] == ["Hello."]
+    assert [(note[0], note[1]) for note in told.notes] == [(BROKEN, 0), (EMPTY, 1)]

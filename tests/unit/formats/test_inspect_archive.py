@@ -6,15 +6,23 @@ import json
 import struct
 import zipfile
 import zlib
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
 
-from longjudge.errors import NotASessionError
+from longjudge.errors import NotASessionError, SessionError
 from longjudge.sessions import load_sessions, zip_members
 from longjudge.sessions.formats import inspect_archive, inspect_large
-from longjudge.sessions.formats.inspect_archive import CUT_SAMPLE, NO_DIRECTORY, UNFINISHED
+from longjudge.sessions.formats.inspect_archive import (
+    CUT_SAMPLE,
+    IN_PARTS,
+    NO_DIRECTORY,
+    UNFINISHED,
+    UNKNOWN,
+)
+from longjudge.sessions.formats.inspect_log import LOST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,3 +222,74 @@ def test_a_document_without_samples_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({**HEADER, "status": "cancelled", "plan": {}}))
     with pytest.raises(NotASessionError, match="an Inspect log without samples"):
         load_sessions(path)
+
+
+def parts(*starts: int) -> dict[str, object]:
+    """A sample in chunks of two messages each, of six in all."""
+    content: dict[str, object] = members()
+    shell = {"id": "q", "epoch": 1, "input": "x", "message_refs": [[0, 6]]}
+    for start in starts:
+        content[f"samples/q_epoch_1/messages/{start}.json"] = [
+            {"id": f"m{n}", "role": "user", "content": str(n)} for n in (start, start + 1)
+        ]
+    return {**content, "samples/q_epoch_1/sample.json": shell}
+
+
+@pytest.mark.parametrize(
+    ("starts", "lost"),
+    [((0, 2, 4), 0), ((0, 4), 2), ((0, 2), 2), ((2, 4), 2), ((0,), 4)],
+)
+def test_chunks_that_are_missing_are_told(
+    tmp_path: Path, starts: tuple[int, ...], lost: int
+) -> None:
+    (session,) = loaded(write(tmp_path / "a.eval", parts(*starts)))
+    assert len(session.index) == 6 - lost
+    assert [(note.reason, note.count) for note in session.diagnostics] == [(LOST, lost)][: lost > 0]
+
+
+def test_samples_of_which_only_parts_are_there_are_told(tmp_path: Path) -> None:
+    content = {**members(1), **parts(0, 2)}
+    del content["samples/q_epoch_1/sample.json"]
+    sessions = loaded(write(tmp_path / "a.eval", {**content, "samples/other.json": {}}))
+    assert [each.id for each in sessions] == ["1_epoch_1"]
+    assert sorted(reasons(sessions)) == sorted([IN_PARTS, UNKNOWN])
+
+
+def test_an_empty_sample_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.eval", members(1))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("samples/2_epoch_1.json", b"")
+    sessions = loaded(path)
+    assert [each.id for each in sessions] == ["1_epoch_1"]
+    assert sessions[0].skipped_lines == 1
+    assert CUT_SAMPLE in reasons(sessions)
+
+
+def test_a_large_sample_that_does_not_fit_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect_archive, "_LARGE_SAMPLE", 0)
+    full = SimpleNamespace(f_bavail=0, f_frsize=1)
+    monkeypatch.setattr("longjudge.sessions.unnamed.os.fstatvfs", lambda _: full)
+    with pytest.raises(SessionError, match=r"a\.eval: its samples do not fit into .*; make room"):
+        load_sessions(write(tmp_path / "a.eval", members(1)))
+
+
+def test_logs_in_an_archive_are_read(tmp_path: Path) -> None:
+    logs = [write(tmp_path / f"{name}.eval", members(1, 2)).read_bytes() for name in "ab"]
+    path = tmp_path / "both.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in zip("ab", logs, strict=True):
+            archive.writestr(f"logs/{name}.eval", data)
+    sessions = loaded(path)
+    assert [each.id for each in sessions] == [
+        *("1_epoch_1", "2_epoch_1", "1_epoch_1#2", "2_epoch_1#2"),
+    ]
+
+
+def test_a_folder_called_samples_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "mine.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("samples/a.jsonl", b'{"kind": "user_message", "text": "x"}\n')
+    (session,) = loaded(path)
+    assert session.format == "events"

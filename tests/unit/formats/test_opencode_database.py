@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -12,12 +14,17 @@ import pytest
 
 from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
 from longjudge.sessions import EventKind, Severity, load_sessions
+from longjudge.sessions.formats import opencode_database
+from longjudge.sessions.formats.opencode_database import OpenCodeDatabase
+from longjudge.sessions.lines import open_regular
+from longjudge.sessions.unpack import Unpacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from longjudge.sessions import Session
+    from longjudge.sessions.unpack import Plain
 
     Load = Callable[[Path], list[Session]]
 
@@ -399,3 +406,126 @@ def test_a_name_with_signs_of_an_address_is_read(tmp_path: Path, load: Load) -> 
     (found,) = load(path)
     assert bodies(found) == ["go"]
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def _filled(path: Path, *, log: bool = False) -> sqlite3.Connection:
+    database = create(path, log=log)
+    with database:
+        add_session(database, "ses_a")
+        for number in range(3):
+            add(database, "ses_a", f"msg_{number}", "user", f"go {number}", created=number + 1)
+    return database
+
+
+def _unpack(path: Path, tell: Callable[[], None]) -> Plain:
+    into = Unpacking(1, 1, tell)
+    descriptor, _ = open_regular(path)
+    try:
+        OpenCodeDatabase().unpack(path, descriptor, into)
+        return into.finish()
+    finally:
+        into.close()
+        os.close(descriptor)
+
+
+def test_who_writes_to_a_database_without_a_log_waits_until_it_was_read(
+    tmp_path: Path, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opencode_database, "_STEPS", 1)
+    path = tmp_path / "opencode.db"
+    waited: list[str] = []
+    with closing(_filled(path)) as database:
+        database.execute("PRAGMA busy_timeout = 0")
+
+        def write() -> None:
+            try:
+                with database:
+                    database.execute("UPDATE session SET title = title")
+            except sqlite3.OperationalError as error:
+                waited.append(str(error))
+
+        os.close(_unpack(path, write).descriptor)
+        assert waited
+        # A change in the making is nothing that was broken off.
+        database.execute("UPDATE part SET data = 'no'")
+        (found,) = load(path)
+        assert (bodies(found), reasons(found)) == (["go 0", "go 1", "go 2"], [])
+
+
+def test_a_database_that_is_written_to_while_it_is_read_alone_is_to_be_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opencode_database, "_STEPS", 1)
+    path = tmp_path / "opencode.db"
+    _filled(path, log=True).close()
+
+    def write() -> None:
+        with path.open("ab") as file:
+            file.write(b"\0" * 4096)
+
+    with pytest.raises(SessionError, match="changed while it was read"):
+        _unpack(path, write)
+
+
+def test_a_copy_is_of_one_moment_and_has_no_name_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.setattr(opencode_database, "_STEPS", 1)
+    path = tmp_path / "opencode.db"
+    alone = tmp_path / "alone.db"
+    with closing(_filled(path, log=True)):
+        for ending in ("", "-wal"):
+            shutil.copy(f"{path}{ending}", f"{alone}{ending}")
+    seen: list[int] = []
+    changes = [b"one", b"more"]
+
+    def watch() -> None:
+        seen.append(sum(each.is_file() for each in scratch.rglob("*")))
+        if changes:
+            with open(f"{alone}-wal", "ab") as file:
+                file.write(changes.pop())
+
+    os.close(_unpack(alone, watch).descriptor)
+    assert not changes
+    assert seen[-1] == 0
+    assert list(scratch.iterdir()) == []
+
+
+def test_rows_without_an_object_are_counted(tmp_path: Path, load: Load) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(_filled(path)) as database, database:
+        for number, data in enumerate((None, 5, "7", "[]", b"\xff")):
+            row = (f"odd_{number}", "msg_1", "ses_a", 1, data)
+            database.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
+    (found,) = load(path)
+    assert bodies(found) == ["go 0", "go 1", "go 2"]
+    (note,) = found.diagnostics
+    assert (note.reason, note.count) == ("rows whose data is nothing that OpenCode writes", 5)
+
+
+def test_parts_that_cannot_be_read_at_all_are_the_reason_of_the_refusal(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.create_collation("own", lambda one, other: (one > other) - (one < other))
+        database.executescript(SCHEMA.replace("message_id TEXT", "message_id TEXT COLLATE own"))
+        add_session(database, "ses_a")
+        add(database, "ses_a", "msg_1", "user", "go")
+    with pytest.raises(NotASessionError, match="no such collation sequence: own"):
+        load_sessions(path)
+
+
+def test_messages_whose_parts_are_missing_and_forks_are_said(tmp_path: Path, load: Load) -> None:
+    path = tmp_path / "opencode.db"
+    with closing(_filled(path)) as database, database:
+        add_session(database, "ses_fork", created=9)
+        for number in range(2):
+            add(database, "ses_fork", f"copy_{number}", "user", f"go {number}", created=number + 1)
+        add(database, "ses_fork", "msg_9", "user", created=9)
+    found, _ = load(path)
+    assert [(each.reason, each.count) for each in found.diagnostics] == [
+        ("messages of the user without a part of theirs", 1),
+        ("sessions that begin with the messages of another", 1),
+    ]

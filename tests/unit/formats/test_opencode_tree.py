@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -118,6 +119,30 @@ def test_links_are_not_followed(tmp_path: Path, load: Load) -> None:
     (root / "part" / "loop").symlink_to(root)
     (found,) = load(root)
     assert bodies(found) == ["go"]
+    (note,) = found.diagnostics
+    assert (note.reason, note.count) == ("links, which are not followed", 2)
+
+
+def test_what_is_no_folder_or_may_not_be_read_is_said(
+    tmp_path: Path, load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message(tmp_path, "ses_a", "msg_1", "user", "go", 1)
+    message(tmp_path, "ses_a", "msg_2", "user", "on", 2)
+    closed = tmp_path / "part" / "msg_2"
+    scan = os.scandir
+
+    def scandir(folder: Path) -> Iterator[os.DirEntry[str]]:
+        if folder == closed:
+            raise PermissionError
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    (found,) = load(tmp_path)
+    assert bodies(found) == ["go"]
+    assert [(note.reason, note.count) for note in found.diagnostics] == [
+        ("folders that cannot be read", 1),
+        ("messages of the user without a part of theirs", 1),
+    ]
 
 
 def test_ids_in_the_files_lead_nowhere(tmp_path: Path, load: Load) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longjudge.sessions import EventKind
-from longjudge.sessions.formats.openhands import OpenHands
+from longjudge.sessions.formats.openhands import EMPTY, OpenHands
 from retold_for_tests import retell
 
 Record = dict[str, object]
@@ -224,3 +224,22 @@ def test_other_events_with_a_source_are_not_taken() -> None:
     assert OpenHands().recognise([{"source": "a", "text": "x"}], None) == 0
     assert OpenHands().recognise([{"kind": "user_message", "source": "a", "text": "x"}], None) == 0
     assert OpenHands().recognise([action(1, "run"), event("MessageEvent")], None) == 1
+
+
+def test_what_is_thought_beside_the_last_words_is_kept() -> None:
+    assert shown(action(1, "finish", final_thought="Done.", thought="All tests pass.")) == [
+        (THINKING, "All tests pass."),
+        (SAID, "Done."),
+    ]
+    assert shown(action(1, "finish", final_thought="Done.", thought="Done.")) == [(SAID, "Done.")]
+
+
+def test_an_instance_without_a_history_is_told() -> None:
+    history = [action(0, "message", "user", content="Go.")]
+    instances: list[Record] = [
+        {"instance_id": "a", "history": history},
+        {"instance_id": "b", "history": []},
+    ]
+    told = retell(OpenHands(), instances)
+    assert list(told.by_thread) == [("0", "main")]
+    assert [(note[0], note[1]) for note in told.notes] == [(EMPTY, 1)]

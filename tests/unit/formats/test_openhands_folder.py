@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions import find_sessions, load_session, load_sessions
+from longjudge.sessions.formats.openhands_folder import MISSING, UNREADABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,3 +67,20 @@ def test_folders_of_other_events_are_no_conversation(tmp_path: Path) -> None:
     (tmp_path / "events" / "1.json").write_text('{"kind": "user_message", "text": "x"}')
     with pytest.raises(NotASessionError):
         load_sessions(tmp_path)
+
+
+def test_events_that_are_missing_or_empty_are_told(tmp_path: Path) -> None:
+    folder = conversation(tmp_path, ["1.json", "2.json", "5.json"])
+    (folder / "events" / "2.json").write_text("")
+    session = load_session(folder)
+    assert len(session.index) == 2
+    told = {(note.reason, note.count) for note in session.diagnostics}
+    assert told == {(UNREADABLE, 1), (MISSING, 3)}
+    session.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_a_pipe_among_the_events_is_not_waited_for(tmp_path: Path) -> None:
+    folder = conversation(tmp_path, [])
+    os.mkfifo(folder / "events" / "0.json")
+    assert [file.path for file in find_sessions([tmp_path])] != [folder]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.sessions import EventKind, load_session
-from longjudge.sessions.formats.swe_agent import DEMONSTRATION, NO_PROMPT, SWEAgent
+from longjudge.sessions.formats.swe_agent import ATTEMPTS, DEMONSTRATION, NO_PROMPT, SWEAgent
 from retold_for_tests import retell
 
 if TYPE_CHECKING:
@@ -156,3 +156,8 @@ def test_a_file_cut_inside_a_step_keeps_the_steps_before(tmp_path: Path) -> None
     assert session.index.kind(1) is CALL
     assert session.skipped_lines == 1
     session.close()
+
+
+def test_other_attempts_at_the_task_are_not_left_out_in_silence() -> None:
+    told = read([step("Look.", "ls", "a.py")], PROMPT, attempts=[{"trajectory": []}])
+    assert [note[0] for note in told.notes] == [ATTEMPTS]

@@ -6,7 +6,7 @@ import pytest
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions import EventKind, Severity
-from longjudge.sessions.formats.tau_bench import UNRECORDED, USER_THREAD, TauBench
+from longjudge.sessions.formats.tau_bench import EMPTY, UNRECORDED, USER_THREAD, TauBench
 from retold_for_tests import retell
 
 Record = dict[str, object]
@@ -209,3 +209,9 @@ def test_rows_of_other_tasks_are_not_taken() -> None:
     assert TauBench().recognise([{"task_id": 1, "messages": []}], None) == 0
     assert TauBench().recognise([run(), simulated()], None) == 1
     assert TauBench().recognise([{**simulated(), "messages": "list"}], None) == 1
+
+
+def test_a_run_without_a_message_is_counted_as_lost() -> None:
+    told = retell(TauBench(), [run(turn("user", "Hi.")), run(), simulated()])
+    assert list(told.by_thread) == [("0", "main")]
+    assert told.skipped == [(EMPTY, 1), (EMPTY, 2)]

@@ -65,9 +65,9 @@ def header_variants(bench: Bench) -> list[str]:
     ]
     warning: list[str] = []
     if session.skipped_lines:
-        warning = [f"⚠ {plural(session.skipped_lines, 'line')} skipped"]
+        warning = [f"⚠ {plural(session.skipped_lines, 'line')} skipped (d)"]
     elif any(each.severity is Severity.WARNING for each in session.diagnostics):
-        warning = [f"⚠ {line(session.diagnostics[0].reason, 40)}"]
+        warning = [f"⚠ {line(session.diagnostics[0].reason, 40)} (d)"]
     where: list[str] = []
     if len(bench.files) > 1 and (place := bench.place) is not None:
         where = [f"session {place + 1}/{len(bench.files)}"]

@@ -26,6 +26,7 @@ from longjudge_tui.workbench.choices import (
 )
 from longjudge_tui.workbench.chunk_list import ChunkList
 from longjudge_tui.workbench.full_text import FullText, prompt_text, reply_text
+from longjudge_tui.workbench.oddities import oddities_text
 from longjudge_tui.workbench.size_slider import SizeSlider
 from longjudge_tui.workbench.text_screen import TextScreen
 
@@ -200,14 +201,18 @@ class TuningActions(Screen[None]):
         if bench.outlook is None or position >= len(bench.outlook.plan):
             self.notify("no chunk is under the cursor", markup=False)
             return
-        copy = self._clipboard.copy
+        self._open_text(lambda bench: read(bench, position))
+
+    def _open_text(self, read: Callable[[Bench], Awaitable[FullText]]) -> None:
+        bench, copy = self.bench, self._clipboard.copy
         self._host.push_screen(
-            TextScreen(
-                banner(bench),
-                lambda: read(bench, position),
-                lambda text: copy(self._host, text),
-            )
+            TextScreen(banner(bench), lambda: read(bench), lambda text: copy(self._host, text))
         )
+
+    def action_show_oddities(self) -> None:
+        """Show what was odd in the file."""
+        self.leave_field()
+        self._open_text(oddities_text)
 
     def action_run(self) -> None:
         """Judge what is not kept."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from longjudge.sessions.formats.message_events import read_arguments
 from longjudge.sessions.formats.passing_over import passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
-from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.model import Event, EventKind, Severity
 from longjudge.sessions.render import render_input, render_value
 from longjudge.sessions.times import iso_time
 from longjudge.sessions.values import is_array, is_object, text_or_none
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Record = dict[str, object]
 
+EMPTY = "conversations without a message, left out"
+BROKEN = "conversations whose beginning is not in the export"
 DISCARDED = "answers and prompts that were replaced by others, left out"
 
 _THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
@@ -72,11 +74,18 @@ def _tell(given: Given, mapping: Record, telling: Telling) -> None:
     )
     path = _path(record.get("current_node"), mapping)
     on_path = set(path)
+    told = False
     for name in path:
         node = mapping[name]
         message = node.get("message") if is_object(node) else None
         for event in _events(message) if is_object(message) else ():
             telling.event(event, given.number, session=key)
+            told = True
+    if not told:
+        telling.note(EMPTY, given.number)
+    first = mapping[path[0]] if path else None
+    if is_object(first) and first.get("parent") is not None:
+        telling.note(BROKEN, given.number, Severity.WARNING)
     beside = sum(
         name not in on_path and is_object(node) and is_object(node.get("message"))
         for name, node in mapping.items()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from longjudge.sessions.formats.inspect_samples import ITEMS, PART, PREFIX, SHEL
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import DECODE_ERRORS
 from longjudge.sessions.scanning import Scanner
-from longjudge.sessions.unnamed import KEPT_FREE, append
+from longjudge.sessions.unnamed import append, open_unnamed
 from longjudge.sessions.values import is_object, text_or_none
 from longjudge.sessions.zip_members import HEADER, CutMemberError, Member, inflate, members_of
 from longjudge.sessions.zipped import Zipped
@@ -165,12 +164,12 @@ class _Reader:
             yield piece
 
     def _take_apart(self, member: Member, prefix: str) -> None:
-        with tempfile.TemporaryFile(buffering=0) as file:
+        with open_unnamed() as file:
             size = 0
             try:
                 for piece in self._pieces(member):
+                    append(file.fileno(), bytearray(piece), size, "its samples do")
                     size += len(piece)
-                    append(file.fileno(), bytearray(piece), KEPT_FREE, "its samples do")
                 is_whole = True
             except CutMemberError:
                 is_whole = False

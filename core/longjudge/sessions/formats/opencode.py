@@ -297,6 +297,14 @@ class _Tales:
         firsts = [tuple(said[:2]) for said in begun.values() if len(said) > 1]
         return len(firsts) - len(set(firsts))
 
+    def _spoken(self) -> set[tuple[str, str | None]]:
+        """Whose messages stand in which session, by what is no later event."""
+        return {
+            (message.session, message.role)
+            for message in self._kept.messages.values()
+            if not message.later and message.parts
+        }
+
     def _tell_part(self, part: _Part, message: _Message, root: str, thread: str) -> None:
         number = part.number
         more = ""

@@ -275,8 +275,7 @@ class _Reading:
             (self._unsound, "rows whose data is no sound JSON"),
             (self._empty, "rows whose data is nothing that OpenCode writes"),
         ):
-            if count:
-                self._into.note(f"{reason} ({count})", Severity.WARNING)
+            self._into.note(reason, Severity.WARNING, count)
 
     def _add(self, table: str, row: Row) -> None:
         session = row.get("session_id")

@@ -126,8 +126,7 @@ class _Reading:
             (self._closed, "folders that cannot be read"),
             (self._links, "links, which are not followed"),
         ):
-            if count:
-                self._into.note(f"{reason} ({count})", Severity.WARNING)
+            self._into.note(reason, Severity.WARNING, count)
 
     def folders(self, root: Path) -> dict[str, Path]:
         """The folders directly below a folder, by their names."""

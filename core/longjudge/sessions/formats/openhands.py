@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     Record = dict[str, object]
 
+EMPTY = "instances of which nothing is recorded"
+
 _HISTORY = "history"
 _PAIR = "messages"
 
@@ -93,6 +95,8 @@ def _tell_instance(given: Given, history: Sequence[object], telling: Telling) ->
     pairing = Pairing()
     for event in _flat(history):
         _tell(event, given.number, pairing, telling, key)
+    if not history:
+        telling.note(EMPTY, given.number)
     _tell_failure(given.value, given.number, telling, key)
 
 

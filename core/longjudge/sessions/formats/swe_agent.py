@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.passing_over import passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
-from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.model import Event, EventKind, Severity
 from longjudge.sessions.render import render_content, render_input, render_value
 from longjudge.sessions.values import is_array, is_object, text_or_none
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Message = dict[str, object]
 
+ATTEMPTS = "other attempts at the task, in the list `attempts`, left out"
 DEMONSTRATION = "messages of a demonstration shown to the model, left out"
 NO_PROMPT = "the file is cut before its history: the task is taken from the first step"
 
@@ -59,6 +60,8 @@ class SWEAgent(RetoldFormat):
                     prompt.read(given)
                     calls.read(given.value)
         _tell_facts(around, telling)
+        if around.get("attempts"):
+            telling.note(ATTEMPTS, None, Severity.WARNING)
         if prompt.demonstrated:
             telling.note(DEMONSTRATION, prompt.first_demonstrated, count=prompt.demonstrated)
         for number, event in prompt.events:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 USER_THREAD = "user"
 """The thread of what the simulated customer calls."""
 
+EMPTY = "runs without a message"
 UNRECORDED = "calls whose name and arguments the file does not record, left out"
 
 _DISPLAY = "messages_display"
@@ -67,7 +68,10 @@ class TauBench(RetoldFormat):
             if _is_index(given.value):
                 raise NotASessionError(_INDEX)
             with passing_over(telling, given.number):
-                found = _tell_run(given, policy, telling) or found
+                if _tell_run(given, policy, telling):
+                    found = True
+                else:
+                    telling.skip(EMPTY, given.number)
         if not found:
             raise NotASessionError("runs of tau-bench, none of which holds a message")
 

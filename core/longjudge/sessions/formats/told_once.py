@@ -35,17 +35,32 @@ class _Call:
     answered: bool = False
     said: bool = False
     run: bool = False
+    result: int = 0
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What one request was found to repeat; `waiting` holds its calls without a result so far."""
+    """What one request was found to repeat; `waiting` holds its calls without a result so far.
 
+    `is_new` says that it begins anew. Its last question was told when there were `first` calls.
+    """
+
+    events: Sequence[Event] = ()
+    is_new: bool = False
+    first: int = 0
     counts: dict[int, int] = field(default_factory=dict[int, int])
     calls: set[int] = field(default_factory=set[int])
     heads: dict[str | int, int] = field(default_factory=dict["str | int", int])
+    likely_heads: dict[str | int, int] = field(default_factory=dict["str | int", int])
+    results: dict[int, int] | None = None
     waiting: dict[int, None] = field(default_factory=dict[int, None])
     waiting_by_id: dict[str, deque[int]] = field(default_factory=dict[str, "deque[int]"])
+
+    def result_of(self, place: int) -> int | None:
+        """What the call at a place of the request gave there, None where it has no result yet."""
+        if self.results is None:
+            self.results = _results_of(self.events)
+        return self.results.get(place)
 
     def add(self, number: int, call_id: str | None) -> None:
         """One of the request's calls."""
@@ -89,6 +104,13 @@ class ToldOnce:
         self._unrun: dict[str | int, int] = {}
         self._open: dict[str | int, int] = {}
         self._failures: set[int] = set()
+        self._asked: dict[int, list[int]] = {}
+        self._begins = False
+        self._is_asked = False
+
+    def begin(self) -> None:
+        """A trace of its own begins: its first request may ask again what was asked before."""
+        self._begins = True
 
     def request(self, events: Sequence[Event], record: int, time: str | None = None) -> None:
         """All that was said up to here: what was not told yet is told.
@@ -97,10 +119,11 @@ class ToldOnce:
         events without one, here as for answers.
         """
         self._time = time
-        seen = _Seen()
-        for event in events:
+        seen = _Seen(events, self._is_new(events))
+        self._begins = False
+        for place, event in enumerate(events):
             if event.kind is EventKind.TOOL_CALL:
-                number = self._repeated(event, seen)
+                number = self._repeated(event, place, seen)
                 if number is None:
                     number = self._new_call(event, record)
                 self._calls[number].said = True
@@ -109,6 +132,16 @@ class ToldOnce:
                 self._result(event, record, self._waiting_call(event, seen), seen)
             else:
                 self._message(event, record, seen)
+
+    def _is_new(self, events: Sequence[Event]) -> bool:
+        """Whether a request asks the same agent anew: with nothing of what it answered before."""
+        if not self._begins or self._is_asked:
+            return False
+        return all(
+            event.kind is EventKind.USER_MESSAGE
+            or (event.kind is EventKind.SYSTEM and _key(event) in self._told)
+            for event in events
+        )
 
     def answer(self, events: Iterable[Event], record: int, time: str | None = None) -> None:
         """What a model said: new, but for calls that the tools' records told before."""
@@ -174,12 +207,23 @@ class ToldOnce:
     def _say(self, event: Event, record: int) -> None:
         if event.timestamp is None and self._time is not None:
             event = replace(event, timestamp=self._time)
+        if event.kind not in (EventKind.SYSTEM, EventKind.ERROR):
+            self._is_asked = event.kind is EventKind.USER_MESSAGE
         self._tell(event, record)
 
     def _message(self, event: Event, record: int, seen: _Seen) -> None:
         key = _key(event)
-        count = seen.counts[key] = seen.counts.get(key, 0) + 1
-        if self._told.get(key, 0) < count:
+        count = seen.counts.get(key, 0) + 1
+        told = self._told.get(key, 0)
+        if seen.is_new and event.kind is EventKind.USER_MESSAGE:
+            count = told + 1
+        seen.counts[key] = count
+        if event.kind is EventKind.USER_MESSAGE:
+            asked = self._asked.setdefault(key, [])
+            if len(asked) < count:
+                asked.append(len(self._calls))
+            seen.first = asked[count - 1]
+        if told < count:
             self._told[key] = count
             self._say(event, record)
 
@@ -193,6 +237,7 @@ class ToldOnce:
             self._message(event, record, seen)
         elif not (call := self._calls[number]).answered:
             call.answered = True
+            call.result = _key(event)
             self._say(replace(event, call_id=call.id), record)
 
     def _waiting_call(self, event: Event, seen: _Seen) -> int | None:
@@ -227,11 +272,18 @@ class ToldOnce:
                 return number
         return None
 
-    def _repeated(self, event: Event, seen: _Seen) -> int | None:
+    def _repeated(self, event: Event, place: int, seen: _Seen) -> int | None:
         """The call told before that one in a request repeats; some give it another id there."""
 
         def is_left(number: int) -> bool:
             return number not in seen.calls
+
+        def is_likely(number: int) -> bool:
+            # Where a request leaves out what came before, the first call of many is not its own.
+            call = self._calls[number]
+            if number in seen.calls or number < seen.first:
+                return False
+            return not call.answered or seen.result_of(place) in (None, call.result)
 
         number = self._first(event, seen.heads, is_left)
         if number is None and event.body and event.call_id not in self._by_id:
@@ -285,6 +337,17 @@ class ToldOnce:
         self._by_key.setdefault(key, []).append(number)
         self._say(replace(event, call_id=id_), record)
         return number
+
+
+def _results_of(events: Sequence[Event]) -> dict[int, int]:
+    """What each call of a request gave, by its place: found by its id, else in order."""
+    found: dict[int, int] = {}
+    waiting: dict[tuple[str | None, str | None], deque[int]] = {}
+    for place, event in enumerate(events):
+        if event.kind is EventKind.TOOL_CALL:
+            named = (event.call_id, None if event.call_id else event.tool)
+            waiting.setdefault(named, deque()).append(place)
+    return found
 
 
 def _key(event: Event) -> int:
