@@ -28,6 +28,9 @@ class RecordsInMemory:
     def __len__(self) -> int:
         return max((each.number for each in self._given), default=-1) + 1
 
+    def size(self, number: int) -> int:
+        return len(str([each.value for each in self.at(number)]))
+
     def at(self, number: int) -> list[Given]:
         return [each for each in self._given if each.number == number]
 

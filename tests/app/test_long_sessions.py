@@ -11,7 +11,7 @@ import pytest
 
 from longjudge.errors import SessionError
 from longjudge.sessions import first_look
-from longjudge_tui.bench import following, opening
+from longjudge_tui.bench import bench, following, opening
 
 
 def record(number: int, words: str = "ls") -> str:
@@ -207,3 +207,74 @@ async def test_of_a_document_that_grows_no_lines_are_counted(open_desk, tmp_path
         assert "new line" not in desk.text
         await desk.press("R")
         await desk.sees("10 events")
+
+
+async def test_a_subagent_that_works_on_in_its_own_file_is_noticed_and_read(
+    open_desk, tmp_path, looked_at_always
+):
+    def line(words: str, **more: object) -> str:
+        said = {"role": "assistant", "content": [{"type": "text", "text": words}]}
+        return json.dumps({"type": "assistant", "sessionId": "s", "message": said, **more}) + "\n"
+
+    path = tmp_path / "live.jsonl"
+    path.write_text(line("one") + line("two"))
+    agent = tmp_path / "live" / "subagents" / "agent-a.jsonl"
+    agent.parent.mkdir(parents=True)
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("2 events")
+        for events in (3, 4):
+            with agent.open("a") as file:
+                file.write(line("sub", agentId="a", isSidechain=True))
+            await desk.sees("more in its subagents' files: R reads on")
+            await desk.press("R")
+            await desk.sees(f"{events} events")
+            await desk.sees("2 threads")
+            await desk.until(lambda: "subagents' files" not in desk.text)
+
+
+async def test_a_file_that_takes_long_to_read_is_not_read_by_itself_all_the_time(
+    open_desk, tmp_path, looked_at_always, monkeypatch
+):
+    monkeypatch.setattr(opening, "REST", 1_000_000)
+    path = tmp_path / "live.jsonl"
+    path.write_text(records(0, 10))
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("10 events")
+        await desk.press("L")
+        with path.open("a") as file:
+            file.write(records(10, 15))
+        await desk.sees("5 new lines, ")
+        # Who asks for it has it at once.
+        await desk.press("R")
+        await desk.sees("15 events")
+
+
+async def test_a_session_that_is_let_go_of_to_be_read_again_is_shown_where_it_was_left(
+    open_desk, tmp_path, held_reading, monkeypatch
+):
+    monkeypatch.setattr(bench, "LARGE_EVENTS", 100)
+    path = tmp_path / "long.jsonl"
+    path.write_text(records(0, 900))
+    held_reading.set()
+    async with open_desk(path, size=(160, 40)) as desk:
+        await desk.sees("900 events")
+        await desk.until(lambda: desk.rows("chunks"))
+        await desk.press("end", "tab", "down", "down")
+        await desk.until(lambda: "EVENT 898" in desk.title("detail-title"))
+        title, part = desk.title("detail-title"), desk.app.screen.chunks.cursor
+        held_reading.clear()
+        await desk.press("ctrl+r")
+        await desk.sees("FIRST EVENTS (0-299)")
+        held_reading.set()
+        await desk.sees("900 events")
+        await desk.until(lambda: desk.title("detail-title") == title)
+        assert desk.app.screen.chunks.cursor == part > 0
+        # Whoever has moved through the first events stays there.
+        held_reading.clear()
+        await desk.press("ctrl+r")
+        await desk.sees("FIRST EVENTS (0-299)")
+        await desk.press("down")
+        held_reading.set()
+        await desk.sees("900 events")
+        await desk.until(lambda: "EVENT 1" in desk.title("detail-title"))
+        assert desk.app.screen.chunks.cursor == 0

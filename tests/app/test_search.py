@@ -7,7 +7,9 @@ import json
 import pytest
 from textual import events
 
+from longjudge.sessions import load_session
 from longjudge.sessions import search as engine
+from longjudge_tui.bench.searching import Searching
 
 
 def write(path, texts):
@@ -30,8 +32,9 @@ def session(tmp_path):
 
 def burst(desk, *keys):
     """Hand keys over at once, as a slow line delivers them."""
+    names = {"\x7f": "backspace", "\r": "enter", "\n": "ctrl+j"}
     for key in keys:
-        event = events.Key({"\x7f": "backspace", "\r": "enter"}.get(key, key), key)
+        event = events.Key(names.get(key, key), key)
         event.set_sender(desk.app)
         desk.app.post_message(event)
 
@@ -107,7 +110,8 @@ async def test_keys_in_one_burst_search_and_go_on(open_desk, session):
     async with open_desk(session) as desk:
         await desk.until(lambda: desk.rows("chunks"), "chunks")
         await desk.press("slash")
-        burst(desk, *"push", "\r", "n")
+        # As it comes from a terminal that the app had not made its own yet.
+        burst(desk, *"push", "\n", "n")
         await desk.sees("hit 2 of 3")
         assert title(desk) == "EVENT 7"
 
@@ -177,3 +181,57 @@ async def test_a_long_search_never_holds_the_screen_up_and_ends_with_the_app(
         await desk.sees("7 hits")
         assert all(search._stopped() for search in began[:-1])
     assert began[-1]._stopped()
+
+
+async def test_keys_that_come_before_the_session_is_read_are_meant_for_it(session):
+    searching, loaded, gone_to = Searching(), load_session(session), []
+    searching.begin(None, "push")
+    searching.want(0)
+    searching.want(1)
+    assert searching.step(0) is None
+    assert searching.follow(loaded)
+    await searching._task
+    while (step := searching.step(gone_to[-1] if gone_to else 0)) is not None:
+        gone_to.append(step.event)
+    assert gone_to == [3, 7]
+    await searching.aclose()
+    loaded.close()
+
+
+async def test_a_session_that_grows_is_searched_to_its_new_end_and_nothing_again(session):
+    session.write_text(session.read_text() + "\n")
+    searching, loaded = Searching(), load_session(session)
+    searching.begin(loaded, "push")
+    searching.want(0)
+    await searching._task
+    assert searching.step(0).event == 3
+    found = searching.hits
+    with session.open("a") as file:
+        file.write(json.dumps({"kind": "user_message", "text": "push on"}) + "\n")
+    loaded.growth.take(loaded.growth.read(loaded), loaded)
+    assert not searching.follow(loaded)
+    await searching._task
+    assert searching.hits is found
+    assert (list(found), searching.at) == ([3, 7, 8, 11], 3)
+    await searching.aclose()
+    loaded.close()
+
+
+async def test_the_last_hit_and_the_end_may_come_between_two_looks(session, monkeypatch):
+    searching, loaded = Searching(), load_session(session)
+    searching.begin(loaded, "push")
+    scan = searching._scan
+    look = Searching._hit
+
+    def late(self, *given, **more):
+        found = look(self, *given, **more)
+        if not scan.ended:
+            scan.run()
+        return found
+
+    monkeypatch.setattr(Searching, "_hit", late)
+    searching.want(0)
+    assert searching.step(0) is None
+    assert searching.step(0).event == 3
+    await searching.aclose()
+    loaded.close()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -14,6 +17,8 @@ from longjudge.errors import SessionError
 from longjudge.judges.anthropic import AnthropicJudge
 from longjudge.sessions import SessionFile
 from longjudge_tui.library import together as of_library
+from longjudge_tui.library.listing import Listing
+from longjudge_tui.library.shelf import Shelf
 from longjudge_tui.library.together import Together
 from server import MessagesServer
 
@@ -284,3 +289,13 @@ def test_a_file_that_changed_meanwhile_is_read_again(conversations, reads):
         together.load(files[2], always)
     together.close()
     assert reads == [path] * 3
+
+
+def test_the_sessions_of_a_file_are_taken_in_its_own_order():
+    names = [f"sample {number}" for number in range(40)]
+    files = [*listed(Path("b.eval"), *names), *listed(Path("a.eval"), *names)]
+    listing = Listing({}, dict)
+    listing.show(files)
+    listing.select(files)
+    taken = Shelf.chosen(cast("Shelf", SimpleNamespace(listing=listing)), None)
+    assert taken == [*files[40:], *files[:40]]

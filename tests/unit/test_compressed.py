@@ -178,6 +178,20 @@ def test_layers_that_grow_a_little_each_are_a_bomb_together(
         load(tmp_path, gz(inner))
 
 
+def test_members_that_overlap_are_a_bomb_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compressed, "_BOMB_BYTES", 1 << 20)
+    data = zipped(**{"a.jsonl": b'{"a": 1}\n' * 5000})
+    start = data.index(b"PK\x01\x02")
+    entry, end = data[start : data.index(b"PK\x05\x06")], data[-22:]
+    entries = b"".join(entry.replace(b"a.jsonl", b"%c.jsonl" % letter) for letter in range(65, 91))
+    count = (26).to_bytes(2, "little") * 2
+    end = end[:8] + count + len(entries).to_bytes(4, "little") + end[16:]
+    with pytest.raises(NotASessionError, match="decompression bomb"):
+        load(tmp_path, data[:start] + entries + end)
+
+
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = os.statvfs_result((4096, 4096, 9, 0, 0, 9, 9, 9, 0, 255))
     monkeypatch.setattr(os, "fstatvfs", lambda descriptor: room)
@@ -230,6 +244,7 @@ def test_several_sessions_in_an_archive_are_those_of_one_file(tmp_path: Path) ->
     assert [each.siblings for each in sessions] == [2, 2]
     assert reasons(sessions[0]) == ["files in the archive that are no session, left out"]
     assert sessions[1].text(0).partition("\n")[2] == RECORDS[300]["text"]
+    assert (sessions[1].file(3), sessions[1].line(3)) == (f"{path}/b.jsonl.gz", 4)
     wanted = sessions[1].id
     for session in sessions:
         session.close()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions import EventKind, load_session, loader, recognise
-from longjudge.sessions.formats import RETOLD
+from longjudge.sessions import EventKind, load_session
+from longjudge.sessions.formats import retold_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,13 +42,16 @@ def example() -> Iterator[ModuleType]:
         sys.modules.pop(name, None)
 
 
+def add_row(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = blocks("python")[1].strip().removesuffix(",")
+    table = (eval(row, example.__dict__), *retold_table.RETOLD)
+    monkeypatch.setattr(retold_table, "RETOLD", table)
+
+
 def test_the_sample_loads_with_the_module_and_its_row(
     example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    row = blocks("python")[1].strip().removesuffix(",")
-    table = (eval(row, example.__dict__), *RETOLD)
-    for module in (loader, recognise):
-        monkeypatch.setattr(module, "RETOLD", table)
+    add_row(example, monkeypatch)
     path = tmp_path / "sample.jsonl"
     path.write_text(blocks("json")[0], encoding="utf-8")
     session = load_session(path)
@@ -63,7 +66,8 @@ def test_the_sample_loads_with_the_module_and_its_row(
     session.close()
 
 
-def test_the_example_s_tests_pass(example: ModuleType) -> None:
+def test_the_example_s_tests_pass(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_row(example, monkeypatch)
     tests = run(blocks("python")[2], f"{EXAMPLE}_tests")
     names = [name for name in vars(tests) if name.startswith("test_")]
     assert len(names) == 6

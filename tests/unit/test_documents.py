@@ -313,8 +313,13 @@ def test_a_session_in_a_large_document_reads_as_in_a_small_one(
         b"[" + b"\0" * 1_000_000,
         b'["' + b"\\" * 1_000_001,
         b'{"messages": [\n' * 15_000,
+        b'{\n "x": }, ' + b'"events": [{"a": ' * 60_000,
+        b"{\n" + b"\n[" * 150_000,
     ],
-    ids=["open objects", "open lists", "braces", "rows", "NUL", "backslashes", "wrappers"],
+    ids=[
+        *("open objects", "open lists", "braces", "rows", "NUL", "backslashes", "wrappers"),
+        *("nested wrappers", "brackets"),
+    ],
 )
 def test_a_hostile_document_is_given_up_in_time(data: bytes) -> None:
     began = process_time()

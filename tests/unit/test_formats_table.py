@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS, RETOLD
+from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS
+from longjudge.sessions.formats.retold_table import RETOLD
 from longjudge.sessions.places import PLACES
 from longjudge.sessions.unpack import UNPACKERS
 

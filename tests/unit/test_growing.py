@@ -9,7 +9,7 @@ import random
 import pytest
 
 from longjudge.chunks import plan_chunks
-from longjudge.sessions import load_session
+from longjudge.sessions import load_session, same_event
 
 COLUMNS = ("kinds", "errors", "positions", "chars", "tokens", "tools", "calls")
 
@@ -159,3 +159,41 @@ def test_what_has_no_plain_end_is_not_read_on(tmp_path):
     array.write_text(json.dumps([{"kind": "user", "text": "x"}] * 5))
     for path in (unfinished, array):
         assert load_session(path).growth is None
+
+
+def subagent(folder, name: str, events: int) -> None:
+    shared = {"sessionId": "s", "isSidechain": True, "agentId": name}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "done"}]}
+    with (folder / f"agent-{name}.jsonl").open("a") as file:
+        for _ in range(events):
+            file.write(json.dumps({"type": "assistant", "message": said, **shared}) + "\n")
+
+
+def test_more_in_the_files_of_subagents_is_noticed(tmp_path):
+    path, rng = tmp_path / "live.jsonl", random.Random(7)
+    path.write_text("".join(claude_code(n, rng) for n in range(3)))
+    session = load_session(path)
+    folder = tmp_path / "live" / "subagents"
+    folder.mkdir(parents=True)
+    assert session.beside.growth() == 0
+    subagent(folder, "a", 1)
+    one = (folder / "agent-a.jsonl").stat().st_size
+    assert session.beside.growth() == one
+    session.close()
+    session = load_session(path)
+    assert len(session.index.threads) == 2
+    assert session.beside.growth() == 0
+    # The subagent's event is the same one, though there are more records before its own.
+    with path.open("a") as file:
+        file.write(claude_code(3, rng))
+    last, again = len(session.index) - 1, load_session(path)
+    assert same_event(session, last, again) == len(again.index) - 1
+    again.close()
+    # One more line in a file that is there, and another file; one that is empty says nothing yet.
+    subagent(folder, "a", 1)
+    subagent(folder, "b", 1)
+    subagent(folder, "c", 0)
+    assert session.beside.growth() == 2 * one
+    (folder / "agent-a.jsonl").unlink()
+    assert session.beside.growth() == one
+    session.close()

@@ -53,6 +53,25 @@ def test_what_no_line_completes_is_skipped_as_before(tmp_path: Path, noise: byte
     assert JOINED not in notes(session)
 
 
+def test_a_subagents_record_on_several_lines_is_one_too(tmp_path: Path) -> None:
+    beside = tmp_path / "s" / "subagents"
+    beside.mkdir(parents=True)
+    side = [
+        user("look", isSidechain=True, agentId="a1"),
+        assistant(text("onetwo"), isSidechain=True, agentId="a1"),
+        assistant(text("end"), isSidechain=True, agentId="a1"),
+    ]
+    data = jsonl(side).replace(b"onetwo", b"one\n} two\n")
+    (beside / "agent-a1.jsonl").write_bytes(data + b'{"type": "us')
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(jsonl(TURN))
+    (session,) = load_sessions(path)
+    assert [body for _, body in events(session)][-3:] == ["look", "one\n} two\n", "end"]
+    assert notes(session)[JOINED] == 1
+    assert session.skipped_lines == 1
+    session.close()
+
+
 def test_formats_that_retell_have_them_put_together_too(tmp_path: Path) -> None:
     records = [
         {"type": "session", "id": "s", "cwd": "/"},

@@ -436,6 +436,27 @@ def test_what_a_session_grows_by_is_for_the_next_search(tmp_path):
     assert (list(search.hits), search.done, search.share) == ([0, 2], 3, 1.0)
 
 
+@pytest.mark.parametrize("typed", ["yes", "is:error", "re:y.s"])
+def test_a_search_goes_on_with_what_the_session_has_grown_by(tmp_path, typed):
+    path = write(tmp_path / "a.jsonl", [*say("yes", "no", is_error=True), *say("yes")])
+    path.write_text(path.read_text() + "\n")
+    session = load_session(path)
+    first = Search(session, parse_query(typed))
+    for _ in first.steps():
+        pass
+    before = list(first.hits)
+    with path.open("a") as file:
+        file.writelines(json.dumps(each) + "\n" for each in say("yes", "no", is_error=True))
+    session.growth.take(session.growth.read(session), session)
+    more = Search(session, parse_query(typed), after=first)
+    assert (more.done, len(session.index)) == (3, 5)
+    for _ in more.steps():
+        pass
+    assert list(more.hits) == found(session, typed)
+    assert len(more.hits) > len(before) > 0
+    assert found(session, typed) == list(more.hits)
+
+
 def test_events_that_are_not_what_was_indexed_are_counted_and_not_found(tmp_path):
     path = write(tmp_path / "a.jsonl", say("needle one", "needle two"))
     session = load_session(path)

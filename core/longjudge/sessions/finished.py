@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.sessions.gather import SessionRows
-    from longjudge.sessions.model import Source
     from longjudge.sessions.notes import Notes
+    from longjudge.sessions.source import Source
 
 
 def finished_sessions(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from longjudge.sessions.formats.base import SessionFormat
     from longjudge.sessions.gather import SessionRows
-    from longjudge.sessions.model import Source
+    from longjudge.sessions.source import Source
 
 LONG_BYTES = 8_000_000
 """From this size on a file is worth a first look: a shorter one is read whole in a moment."""
@@ -165,16 +166,44 @@ def _ends(lines: Sequence[bytes]) -> array[int]:
     return array("I", accumulate(len(line) + 1 for line in lines))
 
 
-def same_event(partial: Session, event: int, whole: Session) -> int:
-    """The number that an event of a first look has in the whole session; 0 where it is gone."""
-    record, position = partial.index.records[event], partial.index.positions[event]
-    name, index = partial.index.thread_of(event).name, whole.index
-    thread = next((each for each in index.threads if each.name == name), None)
-    if thread is None:
-        return 0
-    at = bisect_left(index.records, record, thread.first, thread.end)
-    while at < thread.end and index.records[at] == record:
-        if index.positions[at] == position:
+@dataclass(frozen=True, slots=True)
+class EventPlace:
+    """What an event is found by once its file was read again.
+
+    `offset` is how far it is from the first event of its thread, `position` that in its record.
+    """
+
+    thread: str
+    offset: int
+    digest: bytes
+    record: int
+    position: int
+
+    @classmethod
+    def of(cls, session: Session, event: int) -> EventPlace:
+        """The place of an event."""
+        index, thread = session.index, session.index.thread_of(event)
+        record, position = index.records[event], index.positions[event]
+        return cls(thread.name, event - thread.first, index.digest(event), record, position)
+
+    def event_of(self, session: Session) -> int:
+        """The number of the event in a session that was read later; 0 where it is gone."""
+        index = session.index
+        thread = next((each for each in index.threads if each.name == self.thread), None)
+        if thread is None:
+            return 0
+        # The records of a subagent have other numbers once there are more before them.
+        at = thread.first + self.offset
+        if at < thread.end and index.digest(at) == self.digest:
             return at
-        at += 1
-    return 0
+        at = bisect_left(index.records, self.record, thread.first, thread.end)
+        while at < thread.end and index.records[at] == self.record:
+            if index.positions[at] == self.position:
+                return at
+            at += 1
+        return 0
+
+
+def same_event(before: Session, event: int, after: Session) -> int:
+    """The number that an event has where its file was read again; 0 where it is gone."""
+    return EventPlace.of(before, event).event_of(after)

@@ -11,7 +11,7 @@ import msgspec
 from longjudge.errors import SessionError
 from longjudge.sessions.formats.retold import Given
 from longjudge.sessions.joining import note_torn
-from longjudge.sessions.lines import CHANGED, read_line_blocks, read_range, read_span_blocks
+from longjudge.sessions.lines import CHANGED, read_line_blocks, read_record, read_span_blocks
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import (
     DECODE_ERRORS,
@@ -72,18 +72,23 @@ class FileRecords:
                     yield Given(number, value, entry)
             self._tell(self._ends[first + len(lines) - 1])
 
+    def size(self, number: int) -> int:
+        """How many bytes the records with a number take."""
+        return self._ends[number] - self._start(number)
+
     def at(self, number: int) -> list[Given]:
         """The records with a number, read again."""
         self._tell(self._ends[number])
-        if self._starts is not None:
-            start = self._starts[number]
-        else:
-            start = self._ends[number - 1] if number else 0
-        line = read_range(self._descriptor, start, self._ends[number])
+        line = read_record(self._descriptor, self._start(number), self._ends[number])
         if self._starts is None:
             line = line.removesuffix(b"\n")
         entry = self._entry(number)
         return [Given(number, value, entry) for value in self._read(line, number)]
+
+    def _start(self, number: int) -> int:
+        if self._starts is not None:
+            return self._starts[number]
+        return self._ends[number - 1] if number else 0
 
     def _blocks(self) -> Iterable[tuple[int, list[bytes]]]:
         if self._starts is None:

@@ -142,8 +142,8 @@ class Growth:
         return text_digest(text) == index.digest(event)
 
     def _has_companions(self) -> bool:
-        session = self._gathering.session()
-        return bool(_format_of(self._part).companions(self._path, session))
+        facts = self._gathering.session().facts
+        return bool(_format_of(self._part).companions(self._path, facts.id))
 
 
 def growth_of(

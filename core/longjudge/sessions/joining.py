@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.lines import read_range
+from longjudge.sessions.lines import read_line_blocks, read_range
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import NOT_JSON, parse_line
 
@@ -21,6 +21,7 @@ _MAX_TORN = 1000
 _MAX_LINES = 200
 _MAX_BYTES = 4 << 20
 _MAX_TRIED_BYTES = 8 << 20
+_FILL = b"\xef\xbb\xbf\x00 \t\r\n"
 _CLOSED = re.compile(rb'[^"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"]*+)*+', re.DOTALL)
 
 
@@ -32,9 +33,25 @@ def note_torn(notes: Notes, line: bytes, number: int, fault: str) -> None:
 
 def _is_torn(line: bytes) -> bool:
     """Whether a damaged line begins a record, and ends inside one of its strings."""
-    data = line.lstrip(b"\xef\xbb\xbf\x00 \t\r")
+    data = line.lstrip(_FILL)
     match = _CLOSED.match(data)
     return data.startswith(b"{") and match is not None and match.end() < len(data)
+
+
+def torn_lines(descriptor: int, ends: array[int]) -> list[int]:
+    """The lines that may be torn, found by how they and the lines behind them begin and end."""
+    found: list[int] = []
+    before, number_before = b"", -1
+    for first, lines in read_line_blocks(descriptor, ends):
+        for number, line in enumerate(lines, first):
+            data = line.strip(_FILL)
+            if not data:
+                continue
+            is_whole = before.endswith(b"}") and data.startswith(b"{")
+            if before and not is_whole and len(found) < _MAX_TORN and _is_torn(before):
+                found.append(number_before)
+            before, number_before = data, number
+    return found
 
 
 def join_torn(descriptor: int, ends: array[int], torn: Sequence[int]) -> list[int]:

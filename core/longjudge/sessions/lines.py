@@ -6,6 +6,7 @@ a line is longer, and between two slices a caller may report progress or stop.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from array import array
@@ -25,8 +26,13 @@ BLOCK_BYTES = 1 << 18
 
 CHANGED = "was changed while it was read; read it again"
 
+MOST_RECORD_BYTES = 256 << 20
+"""A record that is longer is not read: decoded it takes several times its size in memory."""
+
+OVERSIZED = b"\0a record that is too long to be read"
+"""What stands for such a record."""
+
 _SLICE_BYTES = 1 << 20
-_MAX_SLICE_LINES = 16384
 _SMALL_FILE = 1 << 31
 """Up to here a line ends at a number of four bytes, even where the file grows meanwhile."""
 
@@ -37,21 +43,16 @@ def read_line_ends(file: BinaryIO, size: int, ends: array[int]) -> Iterator[int]
     `size` is taken once, before: what a live file grows by while it is read is left out, and a
     last line without newline ends at `size`.
     """
-    position, count = 0, 64
-    while position < size:
-        before = len(ends)
-        ends.extend(islice(accumulate(map(len, islice(file, count)), initial=position), 1, None))
-        if len(ends) == before:
-            break
-        done = ends[-1]
-        line_bytes = max(1, (done - position) // (len(ends) - before))
-        count = max(1, min(_MAX_SLICE_LINES, _SLICE_BYTES // line_bytes))
-        position = done
-        yield min(position, size)
-    while ends and ends[-1] > size:
-        ends.pop()
-    if (ends[-1] if ends else 0) < min(size, position):
-        ends.append(size)
+    position = 0
+    while position < size and (data := file.read(min(_SLICE_BYTES, size - position))):
+        ends.extend(islice(accumulate(map(len, io.BytesIO(data)), initial=position), 1, None))
+        if not data.endswith(b"\n"):
+            # It goes on in the next slice.
+            ends.pop()
+        position += len(data)
+        yield position
+    if (ends[-1] if ends else 0) < position:
+        ends.append(position)
 
 
 def index_lines(descriptor: int, size: int, tell: Callable[[], object]) -> array[int]:
@@ -90,6 +91,24 @@ def read_range(descriptor: int, start: int, end: int) -> bytes:
         parts.append(data)
         start += len(data)
     return b"".join(parts)
+
+
+def read_record(descriptor: int, start: int, end: int) -> bytes:
+    """Read one record; of one that is too long only what stands for it."""
+    return read_range(descriptor, start, end) if end - start <= MOST_RECORD_BYTES else OVERSIZED
+
+
+def refuse_oversized(size: int) -> None:
+    """Refuse what is one record, if it is too long.
+
+    Raises:
+        NotASessionError: it is; without the file's name.
+    """
+    if size > MOST_RECORD_BYTES:
+        raise NotASessionError(
+            f"one JSON record of {size / 1e6:.0f} MB, records of up to"
+            f" {MOST_RECORD_BYTES / 1e6:.0f} MB are read; export its events one on a line"
+        )
 
 
 def refuse_shortened(descriptor: int, size: int) -> None:
@@ -155,7 +174,7 @@ def read_line_blocks(descriptor: int, ends: array[int]) -> Iterator[tuple[int, l
         end = ends[stop - 1]
         if stop == line + 1:
             # It may be very long: only one copy of it is held while it is read.
-            yield line, [read_range(descriptor, start, end).removesuffix(b"\n")]
+            yield line, [read_record(descriptor, start, end).removesuffix(b"\n")]
             line, start = stop, end
             continue
         data = read_range(descriptor, start, end)
@@ -186,6 +205,10 @@ def read_span_blocks(
     first, count = 0, len(starts)
     while first < count:
         begin = starts[first]
+        if ends[first] - begin > BLOCK_BYTES:
+            yield first, [read_record(descriptor, begin, ends[first])]
+            first += 1
+            continue
         limit = begin + BLOCK_BYTES
         stop = first + 1
         while stop < count and ends[stop - 1] <= starts[stop] and ends[stop] <= limit:

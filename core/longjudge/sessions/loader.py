@@ -7,6 +7,7 @@ progress and may be stopped, and no step holds the interpreter for a whole JSONL
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from longjudge.sessions.choosing import choose_session
 from longjudge.sessions.companions import Companions, IndexedCompanions, RetoldCompanions
 from longjudge.sessions.documents import WRAPPERS, Document, read_document
 from longjudge.sessions.finished import finished_sessions, no_event
-from longjudge.sessions.formats import RETOLD
+from longjudge.sessions.formats import retold_formats
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.gather import Gathering
 from longjudge.sessions.given import FileRecords
@@ -33,12 +34,15 @@ from longjudge.sessions.head import (
     read_head,
     refuse_text,
 )
+from longjudge.sessions.inner_lists import split_large
 from longjudge.sessions.joining import join_torn, note_joined
 from longjudge.sessions.lines import (
     index_lines,
     read_line_blocks,
     read_range,
+    read_record,
     read_span_blocks,
+    refuse_oversized,
     refuse_shortened,
     unfinished_line,
 )
@@ -52,6 +56,7 @@ from longjudge.sessions.recognise import (
 from longjudge.sessions.record_lines import lines_of_records
 from longjudge.sessions.refusals import refuse_by_first_bytes
 from longjudge.sessions.retelling import Retelling, RetoldSource, Spool
+from longjudge.sessions.scanning import Scanner
 from longjudge.sessions.sources import FilePart, FileSource
 from longjudge.sessions.unpack import FIRST_BYTES, open_plain
 from longjudge.text import clean_line
@@ -159,6 +164,8 @@ class _FileLoad:
         self._plain = open_plain(path, lambda: self._tell(0), member)
         self._descriptor, self._size = self._plain.descriptor, self._plain.size
         descriptors.append(self._descriptor)
+        inside = self._plain.inside
+        self._shown = f"{name}/{clean_line(inside, 200)}" if inside else name
 
     def load(self) -> list[Session]:
         plain = self._plain
@@ -166,9 +173,13 @@ class _FileLoad:
             unpacked = Document(plain.starts, plain.ends, plain.around, wrapper=None)
             return self._load_document(unpacked)
         refuse_by_first_bytes(read_range(self._descriptor, 0, min(self._size, FIRST_BYTES)))
-        lists = {*WRAPPERS, *(name for each in RETOLD for name in each.lists)}
+        lists = {*WRAPPERS, *(name for each in retold_formats() for name in each.lists)}
         document = read_document(self._descriptor, self._size, lists, lambda: self._tell(0))
-        return self._load_lines() if document is None else self._load_document(document)
+        if document is None:
+            return self._load_lines()
+        inner = {name: each.inner for each in retold_formats() if each.inner for name in each.lists}
+        scanner = Scanner(self._descriptor, self._size, lambda: self._tell(0))
+        return self._load_document(split_large(document, inner, scanner))
 
     def _load_lines(self) -> list[Session]:
         lines = index_lines(self._descriptor, self._size, lambda: self._tell(0))
@@ -185,10 +196,11 @@ class _FileLoad:
         around = first.around
         head = self._document_head(first)
         if not head:
+            refuse_oversized(first.ends[0] - first.starts[0])
             refuse_text(self._descriptor, self._size)
         format_ = recognise_enveloped(head, around)
         if format_ is None:
-            for retold in RETOLD:
+            for retold in retold_formats():
                 spans = document.select(retold.lists, self._size)
                 beside = None if spans.whole else spans.around or None
                 if is_surely(retold, self._document_head(spans), beside):
@@ -205,7 +217,7 @@ class _FileLoad:
             return [document.around]
         spans = tuple(first_spans(document.starts, document.ends))
         if spans not in self._heads:
-            lines = [read_range(self._descriptor, *span) for span in spans]
+            lines = [read_record(self._descriptor, *span) for span in spans]
             self._heads[spans] = read_head([(0, lines)], lambda: self._tell(0))
         return self._heads[spans]
 
@@ -217,6 +229,8 @@ class _FileLoad:
         joined: Sequence[int] = (),
     ) -> list[Session]:
         self._heads.clear()
+        if document is not None and document.whole:
+            refuse_oversized(self._size)
         notes, spool = self._notes(document.starts if document else None), Spool()
         try:
             gathering = Gathering(notes)
@@ -241,19 +255,19 @@ class _FileLoad:
             more = Companions(notes, self._descriptors, self._tell_size)
             others: list[FilePart] = []
             if gathering.sessions() == [only := gathering.session()]:
-                paths = format_.companions(self._path, only.facts.id)
-                others = more.read(paths, RetoldCompanions(format_, telling, only), len(ends))
+                find = partial(format_.companions, self._path, only.facts.id)
+                others = more.read(find, RetoldCompanions(format_, telling, only), len(ends))
             telling.finish()
             skipped = records.skipped + telling.skipped + more.skipped
             skipped += self._note_fault(document, notes)
             if not len(gathering):
                 raise NotASessionError(no_event(notes))
             starts = document.starts if document else None
-            part = FilePart(self._name, self._descriptor, None, starts, ends, self._plain.bytes)
+            part = FilePart(self._shown, self._descriptor, None, starts, ends, self._plain.bytes)
             lines = self._plain.lines
             # From here on the sources own the files.
             self._descriptors.clear()
-            return finished_sessions(
+            sessions = finished_sessions(
                 self._path,
                 self._stem,
                 gathering.sessions(),
@@ -264,6 +278,8 @@ class _FileLoad:
                 skipped=skipped,
                 around=around,
             )
+            sessions[0].beside = more.files
+            return sessions
         except BaseException:
             spool.close()
             raise
@@ -282,14 +298,14 @@ class _FileLoad:
         skipped = reading.skipped + self._note_fault(document, notes)
         if not len(gathering) and not gathering.copied:
             raise NotASessionError(no_event(notes))
-        main = FilePart(self._name, self._descriptor, format_, starts, ends, self._plain.bytes)
+        main = FilePart(self._shown, self._descriptor, format_, starts, ends, self._plain.bytes)
         # A session that another file continues may still have subagents that no other has.
         found = gathering.sessions() or [gathering.session()]
         parts = [main]
+        more = Companions(notes, self._descriptors, self._tell_size)
         if len(found) == 1:
-            more = Companions(notes, self._descriptors, self._tell_size)
-            paths = format_.companions(self._path, found[0])
-            parts += more.read(paths, IndexedCompanions(format_, gathering), len(ends))
+            find = partial(format_.companions, self._path, found[0].facts.id)
+            parts += more.read(find, IndexedCompanions(format_, gathering), len(ends))
             skipped += more.skipped
         if not len(gathering):
             raise CopiedSessionError("all of it stands in another file that continues it")
@@ -307,7 +323,7 @@ class _FileLoad:
             skipped=skipped,
             around=document.around if document else {},
         )
-        sessions[0].growth = growth
+        sessions[0].growth, sessions[0].beside = growth, more.files
         return sessions
 
     def _pass(

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from longjudge.errors import SessionError
 from longjudge.redaction import redact, redacted_text
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.redaction import Redacted
+    from longjudge.sessions.companions import CompanionFiles
     from longjudge.sessions.growing import Growth
-    from longjudge.sessions.search_places import Place
+    from longjudge.sessions.source import Source
 
 RENDERING_VERSION = "1"
 """Names the rendering of an event's text; part of every verdict key."""
@@ -155,42 +156,6 @@ class Thread:
     call: int | None = None
 
 
-class Source(Protocol):
-    """Where the bodies are: the events of one record, and the record as it stands."""
-
-    def record_events(self, record: int) -> Sequence[Event]:
-        """All events that the record holds, in order, before duplicates are dropped."""
-        ...
-
-    def record_bytes(self, record: int) -> bytes:
-        """The record as it stands in the file."""
-        ...
-
-    def record_line(self, record: int) -> int | None:
-        """The record's line in its file, from 1; None where the file has no lines of records."""
-        ...
-
-    def record_file(self, record: int) -> str | None:
-        """The file that the record stands in, None for events in memory."""
-        ...
-
-    def places(self) -> Sequence[Place]:
-        """Where the records stand, to be searched; whoever asks closes them.
-
-        Raises:
-            SessionError: the file was let go of.
-        """
-        ...
-
-    def forget(self) -> None:
-        """Read everything anew from now on."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the file."""
-        ...
-
-
 @dataclass(slots=True)
 class EventIndex:
     """One row per event, in arrays; about 40 bytes each.
@@ -299,7 +264,8 @@ class Session:
     and `ended` are the first and last time stamps as the file writes them, None where it has none.
     `siblings` is the number of sessions in the file, this one included. One that is `partial`
     holds only the first events: it may be looked at, and is never judged. `growth` reads on where
-    its file has grown; None where all of it would have to be read again.
+    its file has grown; None where all of it would have to be read again. `beside` tells whether
+    there is more in the files of its subagents.
     """
 
     path: Path | None
@@ -316,6 +282,7 @@ class Session:
     siblings: int = 1
     partial: bool = False
     growth: Growth | None = field(default=None, repr=False, compare=False)
+    beside: CompanionFiles | None = field(default=None, repr=False, compare=False)
     large_text: tuple[int, str] | None = field(default=None, repr=False)
     large_redacted: tuple[int, Redacted] | None = field(default=None, repr=False)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS, RETOLD
-from longjudge.sessions.refusals import known_other, no_session
-from longjudge.sessions.values import is_object
+from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS, retold_formats
+from longjudge.sessions.refusals import LISTS_OF_EVENTS, known_other, no_session
+from longjudge.sessions.values import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def recognise(
     """
     if enveloped := recognise_enveloped(head, None):
         return enveloped
-    for retold in RETOLD:
+    for retold in retold_formats():
         if is_surely(retold, head, None):
             return retold
     return recognise_other(head, None, count)
@@ -73,6 +73,8 @@ def recognise_other(
         raise NotASessionError(f"this is {words}")
     if any(_wraps_message(record) for record in head if not _is_read(record)):
         raise NotASessionError(no_session(head, document, count))
+    if document is None and head and all(map(_is_list_of_events, head)):
+        raise NotASessionError(LISTS_OF_EVENTS)
     enveloped = _scores(ENVELOPED, head, document)
     nearest = max(enveloped, key=lambda scored: scored[0])
     others = _scores((*MESSAGE_LISTS, GENERIC), head, document)
@@ -122,6 +124,15 @@ def _is_read(record: dict[str, object]) -> bool:
     if any(format_.fits(record) for format_ in ENVELOPED):
         return True
     return "kind" in record and GENERIC.fits(record) and not str(record["kind"]).endswith("Event")
+
+
+def _is_list_of_events(record: Record) -> bool:
+    """Whether a record is no more than a list, and what it holds are events and no messages."""
+    inside = record.get("messages")
+    if len(record) != 1 or not is_array(inside):
+        return False
+    first = next(iter(inside), None)
+    return is_object(first) and "kind" in first and GENERIC.fits(first)
 
 
 def _wraps_message(record: Record) -> bool:

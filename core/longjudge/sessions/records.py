@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from longjudge.sessions.lines import OVERSIZED
 from longjudge.sessions.values import is_object
 from longjudge.text import without_surrogates
 
@@ -28,6 +29,7 @@ SEVERAL = "several records on one line"
 NOT_JSON = "no complete JSON record"
 NOT_OBJECT = "JSON that is no object"
 TOO_DEEP = "nested too deeply or too large to decode"
+TOO_LONG = "a record that is too long to be read"
 UNFINISHED = "the last line has no end: the file is cut, or still being written"
 
 _BOM = b"\xef\xbb\xbf"
@@ -58,6 +60,8 @@ class LineObjects:
 
 def parse_line(line: bytes) -> LineObjects:
     """Read every complete object of a line, however damaged it is. Never raises."""
+    if line == OVERSIZED:
+        return LineObjects([], (), TOO_LONG)
     data = line.removeprefix(_BOM).strip(b"\x00 \t\r\n").removeprefix(_BOM)
     if not data:
         return LineObjects([])

@@ -155,6 +155,12 @@ _MAPPING = (
     'write each as {"kind": "user_message", "text": "..."} or {"kind": "tool_call", "tool": "...",'
     ' "input": {...}} on a line'
 )
+LISTS_OF_EVENTS = (
+    "lists of events, one on each line; a file is read with one such list, or with an event on each"
+    " line: put each list into a file of its own (split -l 1 FILE)"
+)
+_WAY_OUT = "; name the JSON or JSONL file that the agent wrote"
+_NO_SESSION = ", no session"
 
 
 def refuse_by_first_bytes(start: bytes) -> None:
@@ -167,9 +173,9 @@ def refuse_by_first_bytes(start: bytes) -> None:
         raise NotASessionError("the file is empty; no session was written to it")
     for magic, reason in _MAGIC:
         if start.startswith(magic):
-            raise NotASessionError(f"this is {reason}")
+            raise NotASessionError(f"this is {with_way_out(reason)}")
     if start[4:8] == b"ftyp":
-        raise NotASessionError("this is a film or picture, no session")
+        raise NotASessionError(f"this is {with_way_out('a film or picture, no session')}")
     if start[_TAR_MARK_AT : _TAR_MARK_AT + 5] == b"ustar":
         raise NotASessionError("this is a tar archive; unpack it and name the folder")
     words = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
@@ -189,8 +195,13 @@ def known_other(head: Sequence[Record]) -> str | None:
         if all(key in first for key in other.keys) and (
             not other.some or sum(key in first for key in other.some) >= 2
         ):
-            return other.words
+            return with_way_out(other.words)
     return None
+
+
+def with_way_out(words: str) -> str:
+    """What something is, and what to do where the words do not say it themselves."""
+    return words + _WAY_OUT if words.endswith(_NO_SESSION) else words
 
 
 def no_session(head: Sequence[Record], around: Record | None, count: int | None) -> str:
@@ -200,7 +211,9 @@ def no_session(head: Sequence[Record], around: Record | None, count: int | None)
     keys = set[str]().union(*head[:5], around or ())
     sign = _nearest(keys)
     missing = [key for key in sign.keys if key not in keys]
-    lacks = " and ".join(f"`{key}`" for key in missing) or "what makes it one"
+    lacks = " and ".join(f"`{key}`" for key in missing) or (
+        "something to read in " + " and ".join(f"`{key}`" for key in sign.keys)
+    )
     return (
         f"no session: {_seen(head, count)}; the nearest format is {sign.format}, which needs"
         f" {lacks}; to have them judged, {_MAPPING}"

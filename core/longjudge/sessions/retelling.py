@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from bisect import bisect_right
 from hashlib import sha256
@@ -103,6 +104,8 @@ class Spool:
         Raises:
             SessionError: there is no room for it.
         """
+        # What was written of it when there was no room is written over.
+        os.lseek(self.descriptor, self._written, os.SEEK_SET)
         append(self.descriptor, self._buffer, self._written, "the events do")
         self._written += len(self._buffer)
         self._buffer = bytearray()

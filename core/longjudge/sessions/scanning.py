@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SLICE_BYTES = 1 << 20
 
 _OVERLAP_BYTES = 512
+_SEARCHED_FIRST = 4096
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _FILL = re.compile(rb"[ \t\r\n,\0]*+")
@@ -146,10 +147,11 @@ class Scanner:
 
         One that is longer than a few hundred bytes may be missed.
         """
+        # Most searches end soon, and a damaged file takes many of them.
+        count = min(self._slice_bytes, _SEARCHED_FIRST)
         while position < self.size:
-            data = read_range(
-                self._descriptor, position, min(self.size, position + self._slice_bytes)
-            )
+            data = read_range(self._descriptor, position, min(self.size, position + count))
+            count = min(self._slice_bytes, 4 * count)
             self._tell()
             if not data:
                 return

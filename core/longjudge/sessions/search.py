@@ -64,12 +64,18 @@ class Search:
     """
 
     def __init__(
-        self, session: Session, query: Query, stopped: Callable[[], bool] = lambda: False
+        self,
+        session: Session,
+        query: Query,
+        stopped: Callable[[], bool] = lambda: False,
+        *,
+        after: Search | None = None,
     ) -> None:
-        self.hits: array[int] = array("I")
-        self.done = 0
-        self.unread = 0
-        self.slow = 0
+        """Search all events, or those that the session has grown by since `after` has ended."""
+        self.hits: array[int] = after.hits if after is not None else array("I")
+        self.done = after.done if after is not None else 0
+        self.unread = after.unread if after is not None else 0
+        self.slow = after.slow if after is not None else 0
         self.reads_all = False
         self.query = query
         self._index = session.index
@@ -115,7 +121,7 @@ class Search:
             place.close()
 
     def _filter_steps(self) -> Iterator[None]:
-        for first in range(0, self.events, FILTER_EVENTS):
+        for first in range(self.done, self.events, FILTER_EVENTS):
             end = min(self.events, first + FILTER_EVENTS)
             allowed = self._filter.mask(first, end)
             self.hits.extend(range(first, end) if allowed is None else _events(first, allowed))
@@ -130,7 +136,7 @@ class Search:
             else None
         )
         with pattern or nullcontext():
-            for block in _blocks(self._index, self.events, self._places):
+            for block in _blocks(self._index, self.done, self.events, self._places):
                 self.hits.extend(self._look_at(block, pattern))
                 self.done = block.end
                 yield
@@ -241,7 +247,7 @@ class _Bytes:
         for start in range(self._start, self._end, step):
             end = min(self._end, start + step)
             try:
-                data = self._read(start, min(self._end, end + needles.overlap))
+                data = block.place.read(start, min(self._end, end + needles.overlap))
             except SessionError:
                 # Each of them is tried, and counted, where it is read.
                 return set(range(block.first, block.end))
@@ -303,13 +309,15 @@ class _Bytes:
         return range(first, bisect_right(records, record, first, block.end))
 
 
-def _blocks(index: EventIndex, events: int, places: Sequence[Place]) -> Iterator[_Block]:
-    """All events, in order, a slice of a file at a time.
+def _blocks(
+    index: EventIndex, first: int, events: int, places: Sequence[Place]
+) -> Iterator[_Block]:
+    """All events from `first` on, in order, a slice of a file at a time.
 
     Threads may take turns in a file; where the records of others lie between those of one, the
     blocks become smaller rather than reading all of it again and again.
     """
-    records, first = index.records, 0
+    records = index.records
     if len(records) > events:
         records = records[:events]
     starts = [place.first for place in places]

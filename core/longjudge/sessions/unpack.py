@@ -20,6 +20,7 @@ from longjudge.sessions.formats.cursor_text import CursorText
 from longjudge.sessions.formats.inspect_archive import InspectArchive
 from longjudge.sessions.formats.managed_lines import ManagedLines
 from longjudge.sessions.formats.opencode_database import OpenCodeDatabase
+from longjudge.sessions.formats.opencode_stream import OpenCodeStream
 from longjudge.sessions.formats.opencode_tree import OpenCodeTree
 from longjudge.sessions.formats.openhands_folder import OpenHandsFolder
 from longjudge.sessions.lines import open_regular, read_range
@@ -49,7 +50,8 @@ class Plain:
 
     `starts` and `ends` are the spans of the records where a container told them; both are None
     for bytes whose lines or document have still to be looked for. `lines` holds the line (from 1,
-    0 for none) of each record in the file as it was named. `bytes` is the size of that file.
+    0 for none) of each record in the file as it was named. `bytes` is the size of that file, and
+    `inside` names the file in it that the records are from, where it is an archive.
     `unfinished` is the number of a last record that may still be written.
     """
 
@@ -62,6 +64,7 @@ class Plain:
     unfinished: int | None = None
     around: dict[str, object] = field(default_factory=dict[str, object])
     notes: list[tuple[str, Severity, int]] = field(default_factory=list[tuple[str, Severity, int]])
+    inside: str = ""
 
 
 class Unpacker(Protocol):
@@ -103,6 +106,7 @@ class Unpacking:
         self.packed = packed
         self.outer = outer
         self.member = member
+        self.inside = ""
         self.written = 0
         self.around: dict[str, object] = {}
         self.notes: list[tuple[str, Severity, int]] = []
@@ -156,6 +160,7 @@ class Unpacking:
         descriptor = os.dup(self._file.fileno())
         self._file.close()
         plain = Plain(descriptor, self.written, self.packed, notes=self.notes, around=self.around)
+        plain.inside = self.inside
         if self._starts:
             plain.starts, plain.ends = self._starts, self._ends
             plain.lines = self._lines if any(self._lines) else None
@@ -180,6 +185,7 @@ UNPACKERS: tuple[Unpacker, ...] = (
     CursorText(),
     ManagedLines(),
     OpenCodeDatabase(),
+    OpenCodeStream(),
     OpenCodeTree(),
     OpenHandsFolder(),
 )
@@ -245,4 +251,5 @@ def _unpacked(
     else:
         plain.bytes = plain.size
     plain.notes = [*packed.notes, *plain.notes]
+    plain.inside = plain.inside or packed.inside
     return plain

@@ -294,6 +294,8 @@ class _Walk:
             rb'"(' + "|".join(names).encode() + rb')"[ \t\r\n]*+:[ \t\r\n]*+\[(?=[ \t\r\n]*+\{)'
         )
         for base, match in self._scanner.search(pattern, self._start):
+            if self._is_enough():
+                return False
             named = base + match.start()
             if self._scanner.bytes_behind(max(0, named - 1), named) == b"\\":
                 continue

@@ -71,9 +71,12 @@ class Zipped:
                 f"a zip archive of {len(chosen)} files that may be sessions: {_names(chosen)};"
                 " unpack it and name the folder"
             )
+        # The members of a hostile archive may overlap.
+        refuse_bomb(into, self.name, sum(member.size or 0 for member in chosen))
         if len(chosen) > 1:
             raise SeveralFilesError("several sessions", [each.name for each in chosen], into.notes)
         (member,) = chosen
+        into.inside = member.name
         if not is_whole:
             into.note("the archive is cut: its directory is missing", Severity.WARNING)
         try:

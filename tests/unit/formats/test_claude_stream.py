@@ -258,7 +258,7 @@ def test_values_of_any_shape_never_raise() -> None:
 
 def test_an_answer_that_grows_piece_by_piece_is_told_once_however_many_there_are() -> None:
     text = "".join(f"word{number} " for number in range(600))
-    records = [
+    records: list[dict[str, object]] = [
         {
             "type": "assistant",
             "session_id": "s",

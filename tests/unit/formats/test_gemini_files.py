@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import TYPE_CHECKING
@@ -165,4 +166,28 @@ def test_an_id_leads_to_no_other_folder(tmp_path: Path) -> None:
     path = write(tmp_path / "in" / "s.jsonl", meta("../outside"), said("u", "user", "go"))
     session = load_session(path)
     assert threads(session) == [("main", None)]
+    session.close()
+
+
+def test_a_disk_that_fills_up_at_a_subagent_fails_the_session_or_keeps_its_events_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = parent(tmp_path)
+    subagent(tmp_path, "a1", *[said(f"u{n}", "user", f"{n} " + "x" * 20_000) for n in range(80)])
+    subagent(tmp_path, "b2")
+    write_, calls = os.write, list[int]()
+
+    def write(descriptor: int, data: memoryview) -> int:
+        calls.append(descriptor)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        # A part of what is to be written fits yet.
+        return write_(descriptor, data[:1000] if len(calls) == 1 else data)
+
+    monkeypatch.setattr(os, "write", write)
+    session = load_session(path)
+    for number in range(len(session.index)):
+        session.event(number)
+    assert any("a1.jsonl: not read to its end" in reason for reason in reasons(session))
+    assert [name for name, _ in threads(session)] == ["main", "a1", "b2"]
     session.close()

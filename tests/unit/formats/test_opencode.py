@@ -400,6 +400,12 @@ def test_the_later_schema_is_read() -> None:
         row("5", "shell", callID="s", command="pwd", output="/"),
         row("6", "compaction", summary="so far"),
         row("7", "oracle"),
+        row("8", "sibyl", text="words"),
+        row("9", "assistant", content=[{"type": "omen", "sign": "x"}]),
+        row("10", "skill", skill="s", text="how to"),
+        row("11", "shell", shellID="t", command="top", status="running"),
+        row("12", "shell", shellID="u", command="who", output={"output": "me", "size": 2}),
+        row("13", "compaction", status="failed", error={"message": "too long"}),
     )
     assert shown(told) == [
         (USER, "go"),
@@ -413,8 +419,15 @@ def test_the_later_schema_is_read() -> None:
         (CALL, "command: pwd"),
         (RESULT, "/"),
         (SYSTEM, "The conversation was compacted:\nso far"),
+        (SYSTEM, "how to"),
+        (CALL, "command: top"),
+        (CALL, "command: who"),
+        (RESULT, "me"),
+        (ERROR, "too long"),
     ]
     assert told.notes[0][0] == "messages of type oracle"
+    assert told.notes[1][0] == "parts of type omen"
+    assert told.skipped == [("messages of type sibyl", 7)]
 
 
 def test_parts_of_an_unknown_type_are_noted_and_their_text_kept() -> None:
@@ -485,3 +498,16 @@ def test_any_value_in_any_place_is_told_or_left_out(type_: str) -> None:
                 ("id", "session_id", "message_id", "data", "parts", "role", "type"), odd
             )
             read(updated(part("p", "m", text="x")), {"table": table, "time_created": odd} | row)
+
+
+def test_answers_whose_parts_are_missing_are_said_to_be() -> None:
+    ended = {"time": {"created": CREATED, "completed": CREATED + 1}}
+    told = read(
+        {"type": "message.updated", "properties": {"info": info("m1", "assistant")}},
+        {"type": "message.updated", "properties": {"info": info("m2", "assistant", **ended)}},
+        updated(part("p", "m3", text="go")),
+    )
+    assert [note[0] for note in told.notes if "part" in note[0]] == [
+        "answers without a part of theirs",
+        "answers that were begun and have no part yet",
+    ]

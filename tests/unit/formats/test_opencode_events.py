@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 
-from longjudge.sessions import EventKind, Severity
+from longjudge.sessions import EventKind, Severity, load_sessions
 from longjudge.sessions.formats.opencode import OpenCode
+from longjudge.sessions.records import NOT_JSON, UNFINISHED
 from longjudge.sessions.values import is_object
 from retold_for_tests import Told, retell
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Record = dict[str, object]
 
@@ -204,3 +211,18 @@ def test_any_value_in_any_place_is_told_or_left_out(record: Record) -> None:
             read(
                 next_("text.ended", text="x"), {**record, "properties": {**properties, name: value}}
             )
+
+
+def test_a_stream_that_was_saved_as_it_came_is_read_line_by_line(tmp_path: Path) -> None:
+    connected: Record = {"type": "server.connected", "properties": {}}
+    sent = "".join(f"event: message\ndata: {json.dumps(each)}\n\n" for each in [connected, *RUN])
+    path = tmp_path / "events.log"
+    path.write_text(": hello\n" + sent + 'torn\n\ndata: {"type": "session.next.te')
+    (session,) = load_sessions(path)
+    assert [session.event(number).body for number in range(9)] == [body for _, body in TOLD]
+    assert (session.format, session.line(0), session.skipped_lines) == ("opencode", 9, 2)
+    assert [(note.reason, note.severity) for note in session.diagnostics] == [
+        (NOT_JSON, Severity.WARNING),
+        (UNFINISHED, Severity.INFO),
+    ]
+    session.close()

@@ -281,8 +281,7 @@ class Bench(Filing):
         self._stock.learn_again()
         self._replan(opened.measured.foreseen)
         if self.file is not None:
-            by_lines = bool(self.session.index.records) and self.session.line(0) is not None
-            self.following.begin(self.file.path, opened.facts, by_lines=by_lines)
+            self.following.begin(self.file.path, opened.facts, opened.session)
         self.on_opened()
 
     def _grown(self, facts: FileFacts) -> None:
@@ -294,7 +293,7 @@ class Bench(Filing):
         self.tool_calls = session.index.tool_calls
         self.secrets.forget()
         self._replan()
-        self.following.begin(file.path, facts, by_lines=True)
+        self.following.begin(file.path, facts, session)
 
     def _say(self, problem: str) -> None:
         """A problem that stays on the screen, and is said once more."""

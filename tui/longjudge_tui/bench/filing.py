@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from longjudge.errors import SeveralSessionsError
@@ -108,7 +109,8 @@ class Filing(Trials):
         if session is None or self.loading is not None:
             return
         by_itself = following.by_itself and following.change is Change.GROWN and not self.running
-        if following.take_answer() or by_itself:
+        rested = time.monotonic() >= self._opening.rests_until
+        if following.take_answer() or (by_itself and rested):
             self._read_on(session)
 
     def _read_on(self, session: Session) -> None:

@@ -16,6 +16,9 @@ from longjudge_tui.wording import plural, size
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from longjudge.sessions import Session
+    from longjudge.sessions.companions import CompanionFiles
+
 LOOK_SECONDS = 1.0
 """How often the file's facts are asked for; its content is read only where it has grown."""
 
@@ -60,9 +63,9 @@ def file_facts(path: Path) -> FileFacts | None:
 class Following:
     """Looks at one file about once a second, in a thread: a disk may let one wait.
 
-    `change` is what has become of the file, `more` and `lines` how much it has grown by. With
-    `by_itself` what is new is read without being asked for. Who `asks` is answered once: by the
-    next look.
+    `change` is what has become of the file, `more` and `lines` how much it has grown by, `beside`
+    by how much the files of its subagents have, those that are new among them. With `by_itself`
+    what is new is read without being asked for. Who `asks` is answered once: by the next look.
     """
 
     def __init__(self) -> None:
@@ -70,7 +73,9 @@ class Following:
         self.change: Change | None = None
         self.more = 0
         self.lines = 0
+        self.beside = 0
         self._path: Path | None = None
+        self._companions: CompanionFiles | None = None
         self._read: FileFacts | None = None
         self._by_lines = False
         self._counted = 0
@@ -78,19 +83,18 @@ class Following:
         self._task: asyncio.Task[None] | None = None
         self._asked = self._answered = False
 
-    def begin(self, path: Path, read: FileFacts | None, *, by_lines: bool) -> None:
-        """Look at a file from now on; `read` is what it was when it was read.
-
-        `by_lines` says that its records stand one on each line, so that new ones can be counted.
-        """
-        self._path, self._read, self._by_lines = path, read, by_lines
-        self.change, self.more, self.lines = None, 0, 0
+    def begin(self, path: Path, read: FileFacts | None, session: Session) -> None:
+        """Look at the file of a session from now on; `read` is what it was when it was read."""
+        self._path, self._read, self._companions = path, read, session.beside
+        # New lines are counted where the records stand one on each line.
+        self._by_lines = bool(session.index.records) and session.line(0) is not None
+        self.change, self.more, self.lines, self.beside = None, 0, 0, 0
         self._asked = self._answered = False
         self._counted = read.size if read is not None else 0
 
     def end(self) -> None:
         """Look at no file any more."""
-        self._path = self._read = self.change = None
+        self._path = self._read = self._companions = self.change = None
 
     def follow(self) -> None:
         """Look again where that is due; called on every tick of a screen."""
@@ -131,6 +135,8 @@ class Following:
         if self.change is Change.REPLACED:
             return f"the file was written anew: {key} reads it again"
         if self.change is Change.GROWN:
+            if not self.more:
+                return f"{size(self.beside)} more in its subagents' files: {key} reads on"
             lines = f"{plural(self.lines, 'new line')}, " if self.lines else ""
             return f"{lines}{size(self.more)} more in the file: {key} reads on"
         return "reads on by itself" if self.by_itself and self._read is not None else ""
@@ -146,10 +152,14 @@ class Following:
         if change is Change.GROWN and now is not None and few and self._by_lines:
             lines += await asyncio.to_thread(count_new_lines, path, counted, now.size)
             counted = now.size
+        companions, beside = self._companions, 0
+        if companions is not None and change in (None, Change.GROWN):
+            beside = await asyncio.to_thread(companions.growth)
         if self._read is not read:
             # Another file is open by now, or this one was read again.
             return
-        self.change, self._answered = change, self._answered or asked
+        self.beside, self._answered = beside, self._answered or asked
+        self.change = change or (Change.GROWN if beside else None)
         if change is Change.GROWN and now is not None:
             self.more, self.lines, self._counted = now.size - read.size, lines, counted
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longjudge.api import open_session
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.tuning import Foreseen
 
 
+REST = 3.0
+"""How many times as long as it took to read a file nothing is read by itself after that."""
+
+
 @dataclass(slots=True)
 class Loading:
     """A session on its way in; the thread that reads it writes here how far it is."""
@@ -35,6 +40,7 @@ class Loading:
     file: SessionFile
     done: int
     total: int
+    begun: float = field(default_factory=time.monotonic)
 
     @property
     def percent(self) -> int:
@@ -67,6 +73,8 @@ class Opening:
     was read, `grown` is told that there is more of the session that is open, `say` a problem that
     stays on the screen, `notice` one that is said once; `in_flight` tells, and says, that a
     judgment is. `file` is the one that was read last, `fatal` says why the app has to close.
+    `rests_until` is when a file may be read by itself again: else one that takes long to read, and
+    grows all the time, would be read all the time, and could never be judged.
     """
 
     def __init__(
@@ -86,6 +94,7 @@ class Opening:
         self.file: SessionFile | None = None
         self.loading: Loading | None = None
         self.fatal: LongjudgeError | None = None
+        self.rests_until = 0.0
         self.task: asyncio.Task[None] | None = None
         self._look = look
         self._is_large = is_large
@@ -162,7 +171,7 @@ class Opening:
             await self._load_after(None, loading, 0)
             return
         growth.take(grown, session)
-        self.loading = None
+        self._end(loading)
         self._grown(replace(facts, size=grown.size))
 
     async def _load_after(
@@ -206,8 +215,13 @@ class Opening:
             if session is not None:
                 session.close()
             raise
-        self.loading, self.file = None, file
+        self.file = file
+        self._end(loading)
         self._use(Opened(session, measured, _as_read(session, first, last)))
+
+    def _end(self, loading: Loading) -> None:
+        now = time.monotonic()
+        self.loading, self.rests_until = None, now + REST * (now - loading.begun)
 
     def _drop(self, file: SessionFile, error: SessionError, direction: int) -> None:
         """A file that cannot be used leaves the list; without any other the app ends."""

@@ -146,22 +146,20 @@ class Searching:
             Phrase(query.words, ignore_case=query.ignores_case) if query.mode is Mode.TEXT else None
         )
         self._far = Aside(lambda event: _places(scan, query, self._phrase, event))
-        self._scan = self._next = scan
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._work())
+        self._start(scan)
 
     def follow(self, session: Session | None) -> bool:
         """Search what is open by now for the same; whether that is another session."""
         if self.typed is None:
             return False
         if self._about is session:
-            if session is not None and self._scan and self._scan.search.events < len(session.index):
-                # It has grown, and where one was in it is where it was.
-                at = self.at
-                self.begin(session, self.typed)
-                self.at = at
+            self._go_on()
             return False
+        about, wanted = self._about, list(self._wanted)
         self.begin(session, self.typed)
+        if about is None or (session is not None and about.path == session.path):
+            # Keys that came before it was read are meant for it.
+            self._wanted = wanted
         return True
 
     def end(self) -> None:
@@ -191,10 +189,12 @@ class Searching:
         """The hit that is to be gone to from an event, once it is known; then it is `at`."""
         if not self._wanted:
             return None
-        found = self._hit(self._wanted[0], here)
+        # Asked first: the last hit and the end of the search may come between two lines.
+        running = self.running or self._is_early
+        found = self._hit(self._wanted[0], here, running=running)
         if found is not None:
             self.at = found.event
-        if found is not None or not self.running:
+        if found is not None or not running:
             self._wanted.pop(0)
         return found
 
@@ -223,7 +223,12 @@ class Searching:
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=CUT_SECONDS)
 
-    def _hit(self, direction: int, here: int) -> Step | None:
+    @property
+    def _is_early(self) -> bool:
+        """Whether it begins only once the session is read."""
+        return self._about is None and not self._query.is_empty and not self.fault
+
+    def _hit(self, direction: int, here: int, *, running: bool) -> Step | None:
         hits = self.hits
         count = len(hits)
         if not count:
@@ -232,11 +237,29 @@ class Searching:
             place = bisect_left(hits, here) - 1
             if place >= 0:
                 return Step(hits[place])
-            return None if self.running else Step(hits[count - 1], "again from the end")
+            return None if running else Step(hits[count - 1], "again from the end")
         place = bisect_right(hits, here) if direction else bisect_left(hits, here)
         if place < count:
             return Step(hits[place])
-        return None if self.running else Step(hits[0], "again from the start")
+        return None if running else Step(hits[0], "again from the start")
+
+    def _start(self, scan: _Scan) -> None:
+        self._scan = self._next = scan
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+
+    def _go_on(self) -> None:
+        """Search what the session has grown by, once the rest is searched."""
+        scan = self._scan
+        if scan is None or not scan.ended or self.fault:
+            return
+        if scan.search.events < len(scan.session.index):
+            try:
+                more = Search(scan.session, self._query, scan.stopped.is_set, after=scan.search)
+            except SessionError:
+                # It was closed, and another one comes.
+                return
+            self._start(_Scan(scan.session, more, scan.stopped))
 
     def _far_spans(self, event: int) -> Sequence[Span] | None:
         assert self._far is not None

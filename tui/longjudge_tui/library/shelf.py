@@ -205,7 +205,9 @@ class Shelf:
         """The selected sessions in the order of the files, else the one under the cursor."""
         selected = self.listing.selected
         if selected:
-            return sorted(selected, key=lambda file: (-file.bytes, str(file.path)))
+            # The sessions of one file stay together, in its own order.
+            listed = [file for file in self.listing.files if file in selected]
+            return sorted(listed, key=lambda file: (-file.bytes, str(file.path)))
         return [] if under_cursor is None else [under_cursor]
 
     def open(self, file: SessionFile) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from longjudge.sessions import same_event
+from longjudge.sessions import EventPlace, same_event
 from longjudge.states import ChunkState
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
@@ -35,6 +35,7 @@ class ChunkInSight(EvidenceActions):
         self._plan_in_sight: tuple[ChunkPlan, int] | None = None
         self._anchor: tuple[Session | None, int] = (None, 0)
         self._carried: Passage | None = None
+        self._left: tuple[EventPlace, bool] | None = None
         self._chunk_behind = False
 
     def _show_chunk_in_plan(self) -> None:
@@ -76,8 +77,13 @@ class ChunkInSight(EvidenceActions):
         row = self.events.cursor
         at = self.events.event_at(row)
         event = event if at is None else at
-        if before is not bench.session:
+        if event == 0 and self._left is not None:
+            # Nobody has moved through the first events.
+            place, self._at_chunk = self._left
+            event = place.event_of(bench.session)
+        elif before is not bench.session:
             event = same_event(before, event, bench.session)
+        self._left = None
         self._anchor = bench.session, event
         self._carried = Passage(event, self.events.piece_at(row))
 
@@ -127,6 +133,12 @@ class ChunkInSight(EvidenceActions):
 
     def _show_first(self, first: FirstEvents) -> None:
         """Show the first events of a session that is still being read."""
+        session, event = self._anchor
+        self._left = None
+        if session is not None and session.path == first.session.path:
+            # It was let go of, to be read again from its beginning.
+            row = self.events.event_at(self.events.cursor)
+            self._left = EventPlace.of(session, event if row is None else row), self._at_chunk
         self._anchor = first.session, 0
         self.events.show_chunk(first.texts, first.stretch, 0)
         words = f"FIRST EVENTS (0-{len(first.session.index) - 1})"

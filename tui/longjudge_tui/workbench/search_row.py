@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_CHARS = 1_000
 """More is pasted by mistake."""
 
+# Enter is the second where it was typed before the app had the terminal.
+_LEAVING = ("enter", "ctrl+j", "down", "escape")
+
 HINTS = ("re:pattern · tool:Bash · kind:error · is:error", "re: tool: kind: is:error")
 
 
@@ -52,7 +55,7 @@ class SearchField(Field):
         """
         if self._left:
             event.prevent_default()
-        elif event.key in ("enter", "down", "escape"):
+        elif event.key in _LEAVING:
             self._left = True
             event.stop()
             event.prevent_default()

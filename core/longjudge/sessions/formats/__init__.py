@@ -1,61 +1,22 @@
 """One module per format, and the tables of those that are read.
 
-A new format is a class with `RetoldFormat` as its base (or `Format`, where each record stands on
-its own) and a line in one of the tables. Their order is the order of recognition, the more
-particular one first.
+A new format is a class with `RetoldFormat` as its base and a line in `retold_table.py` (or with
+`Format`, where each record stands on its own, and a line here). The order of the tables is the
+order of recognition, the more particular one first.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
-from longjudge.sessions.formats.agent_chats import AgentChats
-from longjudge.sessions.formats.aider import Aider
-from longjudge.sessions.formats.amp import Amp
 from longjudge.sessions.formats.anthropic_messages import AnthropicMessages
-from longjudge.sessions.formats.atif import Atif
-from longjudge.sessions.formats.autogen_records import AutoGenRecords
-from longjudge.sessions.formats.autogen_team import AutoGenTeam
-from longjudge.sessions.formats.chatgpt_export import ChatGPTExport
 from longjudge.sessions.formats.claude_code import ClaudeCode
-from longjudge.sessions.formats.claude_stream import ClaudeStream
 from longjudge.sessions.formats.cline import Cline
 from longjudge.sessions.formats.codex import Codex
-from longjudge.sessions.formats.codex_exec import CodexExec
-from longjudge.sessions.formats.continue_dev import ContinueDev
-from longjudge.sessions.formats.copilot_cli import CopilotCli
-from longjudge.sessions.formats.copilot_history import CopilotHistory
-from longjudge.sessions.formats.cursor import Cursor
-from longjudge.sessions.formats.droid import Droid
-from longjudge.sessions.formats.failproof import Failproof
-from longjudge.sessions.formats.gemini import GeminiCli
-from longjudge.sessions.formats.gemini_stream import GeminiStream
 from longjudge.sessions.formats.generic import GenericEvents
-from longjudge.sessions.formats.google_adk import GoogleAdk
-from longjudge.sessions.formats.goose import Goose
-from longjudge.sessions.formats.grok import Grok
-from longjudge.sessions.formats.har import HttpArchive, RequestRecordings
-from longjudge.sessions.formats.inspect_log import InspectLog
-from longjudge.sessions.formats.kimi import Kimi
-from longjudge.sessions.formats.langchain import LangChainMessages
-from longjudge.sessions.formats.langfuse import Langfuse
-from longjudge.sessions.formats.langsmith import LangSmith
-from longjudge.sessions.formats.managed_agents import ManagedAgents
-from longjudge.sessions.formats.mini_swe_agent import MiniSWEAgent
 from longjudge.sessions.formats.openai_chat import OpenAIChat
 from longjudge.sessions.formats.openai_responses import OpenAIResponses
-from longjudge.sessions.formats.opencode import OpenCode
-from longjudge.sessions.formats.openhands import OpenHands
-from longjudge.sessions.formats.otel import OtelSpans
-from longjudge.sessions.formats.pi import Pi
-from longjudge.sessions.formats.qwen import QwenCode
-from longjudge.sessions.formats.sharegpt import ShareGpt
-from longjudge.sessions.formats.swe_agent import SWEAgent
-from longjudge.sessions.formats.tau_bench import TauBench
-from longjudge.sessions.formats.vercel import VercelMessages
-from longjudge.sessions.formats.vercel_stream import VercelStream
-from longjudge.sessions.formats.vscode_chat import VsCodeChat
-from longjudge.sessions.formats.windsurf import Windsurf
 
 if TYPE_CHECKING:
     from longjudge.sessions.formats.base import SessionFormat
@@ -76,51 +37,11 @@ MESSAGE_LISTS: tuple[SessionFormat, ...] = (
 )
 """Lists of messages as the models' interfaces take them: whatever has no envelope of its own."""
 
-RETOLD: tuple[RetoldFormat, ...] = (
-    CodexExec(),
-    ClaudeStream(),
-    Pi(),
-    QwenCode(),
-    ManagedAgents(),
-    Droid(),
-    Kimi(),
-    OpenCode(),
-    CopilotCli(),
-    CopilotHistory(),
-    GeminiStream(),
-    GeminiCli(),
-    Atif(),
-    MiniSWEAgent(),
-    SWEAgent(),
-    OpenHands(),
-    InspectLog(),
-    TauBench(),
-    OtelSpans(),
-    Langfuse(),
-    LangSmith(),
-    Failproof(),
-    Cursor(),
-    Windsurf(),
-    Amp(),
-    ContinueDev(),
-    Grok(),
-    Goose(),
-    GoogleAdk(),
-    ShareGpt(),
-    VsCodeChat(),
-    HttpArchive(),
-    RequestRecordings("anthropic-messages", anthropic=True),
-    RequestRecordings("openai-chat", anthropic=False),
-    ChatGPTExport(),
-    AgentChats(),
-    AutoGenRecords(),
-    AutoGenTeam(),
-    LangChainMessages(),
-    VercelMessages(),
-    VercelStream(),
-    Aider(),
-)
-"""Formats whose records need one another."""
-
 FORMATS: tuple[SessionFormat, ...] = (*ENVELOPED, *MESSAGE_LISTS, GENERIC)
 """Every format that is read."""
+
+
+def retold_formats() -> tuple[RetoldFormat, ...]:
+    """Formats whose records need one another; loaded when a file is none of the others."""
+    table = import_module("longjudge.sessions.formats.retold_table")
+    return cast("tuple[RetoldFormat, ...]", table.RETOLD)

@@ -7,7 +7,6 @@ and outputs are code and text in messages.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.passing_over import passing_over
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _LISTS = ("history",)
 _PEOPLE = frozenset({"human", "human_user", "user", "user_proxy", "userproxy"})
 _MARKS = frozenset({"mistake_agent", "question_ID", "groundtruth", "ground_truth", "is_correct"})
-_LABEL = re.compile(r"\s*([^()]{1,100}?)\s*(?:\((.{0,100})\))?\s*", re.S)
+_LABEL_CHARS = 100
 
 
 class AgentChats(RetoldFormat):
@@ -81,7 +80,9 @@ def _event(message: Message) -> Event | None:
 def _speaker(message: Message) -> tuple[str, str]:
     """The name of who speaks, and what stands behind it in brackets."""
     label = text_or_none(message.get("name")) or render_value(message.get("role"))
-    match = _LABEL.fullmatch(label)
-    if match is None:
+    name, bracket, rest = label.strip().partition("(")
+    name, inside = name.strip(), rest.removesuffix(")")
+    closed = not bracket or rest != inside
+    if not 0 < len(name) <= _LABEL_CHARS or ")" in name or len(inside) > _LABEL_CHARS or not closed:
         return label[:200], ""
-    return match[1], (match[2] or "").strip()
+    return name, inside.strip()

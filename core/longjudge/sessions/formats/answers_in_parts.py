@@ -7,7 +7,6 @@ growing snapshots. Of each block the last state counts, once.
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.model import EventKind
@@ -15,7 +14,7 @@ from longjudge.sessions.model import EventKind
 if TYPE_CHECKING:
     from longjudge.sessions.model import Event
 
-    _Text = tuple[EventKind, int, bytes, int, int]
+    _Text = tuple[EventKind, int, int, int, int]
 
 _DIGIT = re.compile(r"[1-9]")
 # Answers of agents at work side by side mix; far more than ever run at once.
@@ -53,7 +52,7 @@ class AnswersInParts:
         """
         if not message_id or not _DIGIT.search(message_id):
             return
-        digest = _digest(event.body)
+        digest = hash(event.body)
         key = hash((message_id, event.kind, event.tool, event.call_id, digest))
         if key in self._seen:
             self._left_out.add(ordinal)
@@ -80,20 +79,16 @@ class AnswersInParts:
     def __len__(self) -> int:
         return len(self._left_out)
 
-    def _grow(self, answer: _Answer, event: Event, digest: bytes, place: tuple[int, int]) -> None:
+    def _grow(self, answer: _Answer, event: Event, digest: int, place: tuple[int, int]) -> None:
         body = event.body
         kept: list[_Text] = []
         for text in answer.texts:
             kind, length, part, earlier, before = text
             alike = kind is event.kind and length < len(body) and before != place[1]
-            if alike and _digest(body[:length]) == part:
+            if alike and hash(body[:length]) == part:
                 self._left_out.add(earlier)
             else:
                 kept.append(text)
         # What was left out is a part of this one: what it may grow into, this one does too.
         answer.texts = kept[-_TEXTS:]
         answer.texts.append((event.kind, len(body), digest, *place))
-
-
-def _digest(text: str) -> bytes:
-    return sha256(text.encode("utf-8", "replace")).digest()[:12]

@@ -11,15 +11,16 @@ from longjudge.sessions.render import render_value
 from longjudge.sessions.values import is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 COMMAND = "bash_command"
 COMPLETE = "mark_task_complete"
 
-_FENCE = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.S)
+_FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
 _ANALYSIS = ("analysis", "state_analysis", "plan", "explanation")
 _DONE = ("task_complete", "is_task_complete")
-_KEYSTROKES = re.compile(r"<keystrokes([^>]{0,200})>(.*?)</keystrokes>", re.S)
+_KEYSTROKES = re.compile(r"<keystrokes([^>]{0,200})>")
+_KEYSTROKES_END = "</keystrokes>"
 _ATTRIBUTE = re.compile(r'(\w{1,40})="([^"]{0,100})"')
 _decoder = json.JSONDecoder(strict=False, parse_constant=str)
 
@@ -43,9 +44,8 @@ def read_terminus(message: str) -> TerminusAnswer | None:
 
 def _from_json(message: str) -> TerminusAnswer | None:
     text = message.strip()
-    if not text.startswith("{") and (fenced := _FENCE.search(text)):
-        text = fenced[1]
-    start = text.find("{")
+    fenced = None if text.startswith("{") else _FENCE.search(text)
+    start = fenced.end() if fenced else text.find("{")
     try:
         answer, _ = _decoder.raw_decode(text, max(start, 0))
     except (ValueError, RecursionError):
@@ -64,11 +64,19 @@ def _from_json(message: str) -> TerminusAnswer | None:
 def _from_xml(message: str) -> TerminusAnswer | None:
     commands: list[dict[str, object]] = [
         {"keystrokes": keys, **dict(_ATTRIBUTE.findall(attributes))}
-        for attributes, keys in _KEYSTROKES.findall(message)
+        for attributes, keys in _keystrokes(message)
     ]
     said = [(key, part) for key in _ANALYSIS if (part := _element(message, key))]
     done = any(_element(message, key).lower() == "true" for key in _DONE)
     return _answer(said, commands, done) if said or commands or done else None
+
+
+def _keystrokes(message: str) -> Iterator[tuple[str, str]]:
+    """The attributes and the text of each element that is closed."""
+    match = _KEYSTROKES.search(message)
+    while match and (end := message.find(_KEYSTROKES_END, match.end())) >= 0:
+        yield match[1], message[match.end() : end]
+        match = _KEYSTROKES.search(message, end)
 
 
 def _element(message: str, name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from longjudge.sessions.gather import Gathering, SessionRows
+    from longjudge.sessions.gather import Gathering
     from longjudge.sessions.keeper import RecordKeeper
     from longjudge.sessions.model import Event
     from longjudge.sessions.notes import Notes
@@ -81,7 +81,7 @@ class SessionFormat(Protocol):
         """The ways to read a file, in the order to try them until one yields an event."""
         ...
 
-    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+    def companions(self, path: Path, session_id: str | None) -> Sequence[Path]:
         """Further files of a session: those of the subagents that it started."""
         ...
 
@@ -156,7 +156,7 @@ class Format(ABC, Generic[R]):
         """The ways to read a file, in the order to try them until one yields an event."""
         return [KeeperReader(self, keeper) for keeper in self.keepers()]
 
-    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+    def companions(self, path: Path, session_id: str | None) -> Sequence[Path]:
         """Further files of a session; most formats have none."""
         return ()
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.sessions.formats.base import SessionReader
-    from longjudge.sessions.gather import SessionRows
     from longjudge.sessions.keeper import RecordKeeper
 
 _REDACTED = "[redacted]"
@@ -122,9 +121,9 @@ class ClaudeCode(Format[ClaudeRecord]):
         """A whole session; where nothing of it is on the main thread, a subagent's own file."""
         return (WholeSession, LoneSubagent)
 
-    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+    def companions(self, path: Path, session_id: str | None) -> Sequence[Path]:
         """The files of the subagents that the session started."""
-        return subagent_files(path, session.facts.id)
+        return subagent_files(path, session_id)
 
     def companion_reader(self, path: Path) -> SessionReader:
         """One subagent's file, read into the session that started it."""

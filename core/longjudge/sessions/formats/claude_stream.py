@@ -8,7 +8,6 @@ started it. The web export and the Happy relay wrap the same records.
 from __future__ import annotations
 
 from contextlib import suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.answers_in_parts import AnswersInParts
@@ -173,7 +172,7 @@ class _Retelling:
         self._session = survey.first_session
         self._partials = PartialAnswers(survey.whole)
         self._ordinal = 0
-        self._last_said: dict[str, bytes] = {}
+        self._last_said: dict[str, int] = {}
         self._replayed: set[int] = set()
         self._linked: set[tuple[str, str]] = set()
         self._thoughts: list[str] = []
@@ -315,5 +314,5 @@ def _time(record: dict[str, object]) -> str | None:
     return text_or_none(record.get("timestamp"))
 
 
-def _digest(text: str) -> bytes:
-    return sha256(text.strip().encode("utf-8", "replace")).digest()
+def _digest(text: str) -> int:
+    return hash(text.strip())

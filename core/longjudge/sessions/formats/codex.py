@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longjudge.sessions.formats.base import SessionReader
-    from longjudge.sessions.gather import SessionRows
     from longjudge.sessions.keeper import RecordKeeper
 
 _TYPES = frozenset(
@@ -115,9 +114,9 @@ class Codex(Format[CodexRecord]):
         survey = Survey(self.record_events)
         return (survey, KeeperReader(self, partial(CodexKeeper, survey=survey)))
 
-    def companions(self, path: Path, session: SessionRows) -> Sequence[Path]:
+    def companions(self, path: Path, session_id: str | None) -> Sequence[Path]:
         """The files of the subagents that the session started, and of theirs."""
-        return subagent_files(path, session.facts.id)
+        return subagent_files(path, session_id)
 
     def companion_reader(self, path: Path) -> SessionReader:
         """One subagent's file, read into the session that started it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import message_events
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 NO_RESULTS = "Cursor's transcripts hold no results of tools"
 
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*(?:</user_query>|\Z)", re.S)
+_QUERY, _QUERY_END = "<user_query>", "</user_query>"
 
 
 class Cursor(OneByOne):
@@ -83,12 +82,13 @@ def _user_events(message: Record, record: Record) -> list[Event]:
     events = message_events({**message, "role": "user"}, _time(record))
     told: list[Event] = []
     for event in events:
-        query = _QUERY.search(event.body)
-        if event.kind is not EventKind.USER_MESSAGE or query is None:
+        before, marked, asked = event.body.partition(_QUERY)
+        if event.kind is not EventKind.USER_MESSAGE or not marked:
             told.append(event)
             continue
-        rest = (event.body[: query.start()] + event.body[query.end() :]).strip()
+        query, _, behind = asked.partition(_QUERY_END)
+        rest = (before + behind).strip()
         if rest:
             told.append(Event(EventKind.SYSTEM, rest, timestamp=event.timestamp))
-        told.append(Event(EventKind.USER_MESSAGE, query[1], timestamp=event.timestamp))
+        told.append(Event(EventKind.USER_MESSAGE, query.strip(), timestamp=event.timestamp))
     return told

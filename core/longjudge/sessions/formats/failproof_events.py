@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.foreign_blocks import foreign_block
@@ -76,10 +75,10 @@ class FailproofAgent:
         self._called = called
         self._tools: set[str] = set()
         self._open: dict[str, None] = {}
-        self._told: set[tuple[bytes, int]] = set()
-        self._systems: set[bytes] = set()
-        self._last_prompt: tuple[bytes, int] | None = None
-        self._announced: set[bytes] = set()
+        self._told: set[tuple[int, int]] = set()
+        self._systems: set[int] = set()
+        self._last_prompt: tuple[int, int] | None = None
+        self._announced: set[int] = set()
         self._asked = False
         self._notes: list[str] = []
 
@@ -307,5 +306,5 @@ def _note(type_: str, payload: Payload, time: str | None) -> Event:
     return Event(kind, f"{label}\n{render_input(said)}".rstrip(), timestamp=time)
 
 
-def _digest(text: str) -> bytes:
-    return sha256(text.strip().encode("utf-8", "replace")).digest()[:12]
+def _digest(text: str) -> int:
+    return hash(text.strip())

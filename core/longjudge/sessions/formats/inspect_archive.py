@@ -86,6 +86,7 @@ class InspectArchive:
             into.note(NO_DIRECTORY, Severity.WARNING)
         if _OUTLINES[0] not in by_name:
             into.note(UNFINISHED, Severity.WARNING)
+        reader.refuse_bomb(sum(member.size or 0 for member in members))
         for sample in found:
             sample.write(reader)
         if not reader.samples:
@@ -200,10 +201,18 @@ class _Reader:
 
     def _count(self, size: int) -> None:
         self._total += size
-        if self._total > _MAX_TOTAL and self._total > _TOTAL_RATIO * self._into.outer:
+        self.refuse_bomb(self._total)
+
+    def refuse_bomb(self, size: int) -> None:
+        """Refuse a log that grows beyond all reason; members of a hostile one may overlap.
+
+        Raises:
+            NotASessionError: it does.
+        """
+        if size > _MAX_TOTAL and size > _TOTAL_RATIO * self._into.outer:
             raise NotASessionError(
                 f"a decompression bomb: it grows from {self._into.outer} bytes to more than"
-                f" {self._total // 1_000_000} MB; unpack it by other means if you trust it"
+                f" {size // 1_000_000} MB; unpack it by other means if you trust it"
             )
 
 

@@ -23,9 +23,9 @@ _encode = msgspec.json.Encoder().encode
 
 
 class KnownMessage(dict[str, object]):
-    """A message with its events, once they were wanted."""
+    """A message with its events, once they were wanted: by itself, and behind a call."""
 
-    events: list[Event] | None = None
+    events: tuple[list[Event] | None, list[Event] | None] = (None, None)
 
 
 class _Known:
@@ -64,8 +64,11 @@ def known_message(value: object) -> Message | None:
 
 def known_events(message: Message, after_call: bool) -> list[Event]:
     """What `message_events` gives, remembered with its message."""
-    if after_call or not isinstance(message, KnownMessage):
+    if not isinstance(message, KnownMessage):
         return message_events(message, None, after_call)
-    if message.events is None:
-        message.events = message_events(message)
-    return message.events
+    known = message.events[after_call]
+    if known is None:
+        known = message_events(message, None, after_call)
+        alone, behind = message.events
+        message.events = (alone, known) if after_call else (known, behind)
+    return known

@@ -17,9 +17,11 @@ from longjudge.sessions.formats.opencode_parts import (
     child_session,
     created,
     error_text,
+    holds_words,
     later_message_events,
     message_error,
     part_events,
+    unknown_parts,
 )
 from longjudge.sessions.formats.opencode_records import (
     Shape,
@@ -102,7 +104,7 @@ class _Message:
     """What is known of a message beside its parts."""
 
     __slots__ = (
-        *("at", "error", "later", "number", "parts", "role"),
+        *("at", "ended", "error", "later", "number", "parts", "role"),
         *("session", "summary", "time", "what"),
     )
 
@@ -113,7 +115,7 @@ class _Message:
         self.summary = False
         self.time: str | None = None
         self.what = What.MESSAGE
-        self.error = False
+        self.error = self.ended = False
         self.number = -1
         self.at = 0
         self.parts: dict[str, _Part] = {}
@@ -205,6 +207,8 @@ class _Kept:
         message.summary = value.get("summary") is True
         message.time = created(value) or message.time
         message.error = bool(value.get("error"))
+        time = value.get("time")
+        message.ended = is_object(time) and bool(time.get("completed"))
         if message.error and item.what is What.MESSAGE:
             self.failures.add((item.session, hash(error_text(value["error"]))))
 
@@ -271,7 +275,8 @@ class _Tales:
                 continue
             plain = message.what is What.MESSAGE
             strays += message.role is None and plain
-            empty[message.role] += plain and not message.parts and not message.error
+            if plain and not message.parts and not message.error:
+                empty[message.role if message.ended or message.role == "user" else None] += 1
             for part in message.parts.values():
                 self._tell_part(part, message, root, thread)
             if message.error or message.what is not What.MESSAGE:
@@ -280,7 +285,8 @@ class _Tales:
             (strays, "messages whose author is not named, taken for the agent's", Severity.INFO),
             (copies, "messages that later events tell once more", Severity.INFO),
             (empty["user"], "messages of the user without a part of theirs", Severity.WARNING),
-            (empty["assistant"], "answers without a part", Severity.INFO),
+            (empty["assistant"], "answers without a part of theirs", Severity.WARNING),
+            (empty[None], "answers that were begun and have no part yet", Severity.INFO),
             (self._forks(), "sessions that begin with the messages of another", Severity.INFO),
         ):
             if count:
@@ -346,7 +352,10 @@ class _Tales:
             known = (message.session, hash(error_text(value.get("error"))))
             events = [] if known in self._kept.failures else events
         if events is None:
-            self._telling.note(f"messages of type {value.get('type')}", message.number)
+            lose = self._telling.skip if holds_words(value) else self._telling.note
+            lose(f"messages of type {value.get('type')}", message.number)
+        for type_ in unknown_parts(value) if message.what is What.LATER else ():
+            self._telling.note(f"parts of type {type_}", message.number)
         self._tell_events(events or [], message.number, root, thread)
 
     def _tell_events(self, events: Sequence[Event], number: int, root: str, thread: str) -> None:

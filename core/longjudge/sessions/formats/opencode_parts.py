@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 _CHILD = re.compile(r"\b(?:task_id|session_id): (ses_\w+)", re.ASCII)
 _ABORTED = "MessageAbortedError"
 _BOOKKEEPING = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", "finish"})
+_KNOWN = _BOOKKEEPING | {
+    *("tool", "text", "reasoning", "file", "subtask", "retry", "compaction"),
+    *("tool_call", "tool_result"),
+}
+_WORDS = ("text", "content", "output", "summary")
 QUIET_MESSAGES = frozenset({"agent-switched", "model-switched"})
 
 
@@ -121,13 +126,18 @@ def later_message_events(message: Part) -> list[Event] | None:
     if type_ in ("synthetic", "system", "skill"):
         return _said(EventKind.SYSTEM, render_content(message.get("text", "")), time)
     if type_ == "compaction":
+        if error := error_text(message.get("error")):
+            return _said(EventKind.ERROR, error, time)
         body = f"The conversation was compacted:\n{render_value(message.get('summary'))}"
         return _said(EventKind.SYSTEM, body, time)
     if type_ == "shell":
-        id_ = text_or_none(message.get("callID"))
+        id_ = text_or_none(message.get("callID", message.get("shellID")))
         command = render_input({"command": message.get("command")})
         ran = Event(EventKind.TOOL_CALL, command, "shell", id_, None, time)
-        output = render_content(message.get("output", ""))
+        output = message.get("output", "")
+        if not output and message.get("status") == "running":
+            return [ran]
+        output = render_content(output.get("output", output) if is_object(output) else output)
         return [ran, Event(EventKind.TOOL_RESULT, output, "shell", id_, None, time)]
     if type_ == "assistant":
         events = list[Event]()
@@ -139,6 +149,19 @@ def later_message_events(message: Part) -> list[Event] | None:
                 events += _said(EventKind.ASSISTANT_MESSAGE, render_value(part), time)
         return events + message_error(message.get("error"), time)
     return [] if isinstance(type_, str) and type_ in QUIET_MESSAGES else None
+
+
+def holds_words(message: Part) -> bool:
+    """Whether a message of an unknown type says something that is lost."""
+    return any(message.get(name) for name in _WORDS)
+
+
+def unknown_parts(message: Part) -> list[str]:
+    """The types of the parts of a message of the later schema of which nothing is told."""
+    content = message.get("content")
+    parts = [part for part in (content if is_array(content) else []) if is_object(part)]
+    types = [part.get("type") for part in parts if not part.get("text")]
+    return [type_ for type_ in types if isinstance(type_, str) and type_ not in _KNOWN]
 
 
 def created(holder: Part) -> str | None:

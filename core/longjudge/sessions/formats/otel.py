@@ -59,6 +59,10 @@ class OtelSpans(TraceFormat):
 
     name = "otel-genai"
     lists = ("resourceSpans", "batches", "trace.resourceSpans", "data", "spans", "resourceLogs")
+    inner = (
+        *("scopeSpans.spans", "scope_spans.spans", "instrumentationLibrarySpans.spans", "spans"),
+        *("scopeLogs.logRecords", "scope_logs.log_records"),
+    )
     what = "OpenTelemetry spans"
     how = "turn on the recording of messages where the agent runs and export again"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.foreign_messages import foreign_message
 from longjudge.sessions.formats.held_messages import held_messages, is_structured, text_message
+from longjudge.sessions.formats.known_messages import known_message
 from longjudge.sessions.formats.otlp import nested
 from longjudge.sessions.formats.spans import Detail
 from longjudge.sessions.formats.unpacked import unpacked
@@ -204,7 +205,7 @@ def _event_message(attributes: Attributes, role: str) -> list[Message]:
     content = unpacked(said)
     if not (is_array(content) or is_object(content)):
         content = said
-    read = foreign_message({**attributes, "role": role, "content": content})
+    read = known_message({**attributes, "role": role, "content": content})
     return [read] if read and (content or read.get("tool_calls")) else []
 
 

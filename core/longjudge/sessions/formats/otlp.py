@@ -149,11 +149,15 @@ def nested(attributes: Attributes, prefix: str) -> object:
     """What stands under a name, put together again where it was flattened: `a.0.b` and so on."""
     if prefix in attributes:
         return attributes[prefix]
+    start = f"{prefix}."
+    # A conversation that was flattened has thousands of names, and is asked for dozens of others.
+    if f"\n{start}" not in "\n".join(("", *attributes)):
+        return None
     root: dict[str, object] = {}
     for key, value in attributes.items():
-        if not key.startswith(prefix + "."):
+        if not key.startswith(start):
             continue
-        parts = key[len(prefix) + 1 :].split(".")
+        parts = key[len(start) :].split(".")
         if len(parts) > _MAX_DEPTH:
             continue
         at = root

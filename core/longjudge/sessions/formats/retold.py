@@ -45,6 +45,10 @@ class Records(Protocol):
         """How many lines or elements there are; a line may hold no record, or several."""
         ...
 
+    def size(self, number: int) -> int:
+        """How many bytes the records with a number take."""
+        ...
+
     def at(self, number: int) -> list[Given]:
         """The records with a number: one, unless the line is damaged."""
         ...
@@ -109,11 +113,13 @@ class RetoldFormat(ABC):
 
     `lists` names the lists of a document whose elements are the records (`steps`, or `log.entries`
     for a list inside an entry); what stands beside them is `around`. Without a list of that name
-    a document is one record.
+    a document is one record. `inner` names lists inside those elements by their paths: of an
+    element too large to be held as a whole, what stands in them are the records.
     """
 
     name: str
     lists: Sequence[str] = ()
+    inner: Sequence[str] = ()
 
     @abstractmethod
     def recognise(

@@ -78,11 +78,13 @@ class Span:
     holds_run: bool = False
     failed: bool = False
     resumes: int = 0
+    request: int = 0
     reached: int = 0
     children: list[Span] = field(default_factory=list["Span"], repr=False)
     asked_below: bool = False
     answered_below: bool = False
     openings_below: tuple[int, ...] = ()
+    request_below: int = 0
 
     def learn(self, content: Content) -> None:
         """Take from the content what must be known before it is told."""
@@ -90,7 +92,7 @@ class Span:
         self.openings = openings_of(content.request)
         self.failed = content.failure is not None
         if self.kind is SpanKind.MODEL:
-            self.resumes, self.reached = _course(content)
+            self.resumes, self.request, self.reached = _course(content)
         self.holds_run = content.call is not None and bool(
             content.call.body or (content.result and content.result.body)
         )
@@ -115,16 +117,17 @@ def openings_of(events: Sequence[Event]) -> tuple[int, ...]:
     return tuple(hash(body.strip()) for body in said[:_OPENINGS])
 
 
-def _course(content: Content) -> tuple[int, int]:
-    """What stands for a conversation up to the last answer before, and up to this answer."""
+def _course(content: Content) -> tuple[int, int, int]:
+    """What stands for a conversation up to its last answer, the request, and this answer."""
     state = resumes = 0
     for event in content.request:
         state = _went_on(state, event)
         if event.kind not in (EventKind.SYSTEM, EventKind.USER_MESSAGE):
             resumes = state
+    request = state
     for event in content.answer:
         state = _went_on(state, event)
-    return resumes, state if content.answer else 0
+    return resumes, request, state if content.answer else 0
 
 
 def _went_on(state: int, event: Event) -> int:
@@ -208,9 +211,11 @@ def _look_below(root: Span) -> None:
                 span.asked_below |= child.asked is not Detail.NONE
                 span.answered_below |= child.answered is not Detail.NONE
                 span.openings_below = span.openings_below or child.openings
+                span.request_below = span.request_below or child.request
             span.asked_below |= child.asked_below
             span.answered_below |= child.answered_below
             span.openings_below = span.openings_below or child.openings_below
+            span.request_below = span.request_below or child.request_below
         if span.kind is SpanKind.AGENT and span.openings:
             span.openings_below = span.openings
         span.openings_below = span.openings_below or nested

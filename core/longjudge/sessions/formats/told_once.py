@@ -38,6 +38,22 @@ class _Call:
     result: int = 0
 
 
+class _Repeats:
+    """How often a request holds each call, and what each gave, by its place in the request."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.counts: dict[str | int, int] = {}
+        self.results: dict[int, int] = {}
+        waiting: dict[str | None, deque[int]] = {}
+        for place, event in enumerate(events):
+            if event.kind is EventKind.TOOL_CALL:
+                for name in filter(None, (event.call_id, call_key(event))):
+                    self.counts[name] = self.counts.get(name, 0) + 1
+                waiting.setdefault(event.call_id, deque()).append(place)
+            elif event.kind is EventKind.TOOL_RESULT and (places := waiting.get(event.call_id)):
+                self.results[places.popleft()] = _key(event)
+
+
 @dataclass(slots=True)
 class _Seen:
     """What one request was found to repeat; `waiting` holds its calls without a result so far.
@@ -52,15 +68,9 @@ class _Seen:
     calls: set[int] = field(default_factory=set[int])
     heads: dict[str | int, int] = field(default_factory=dict["str | int", int])
     likely_heads: dict[str | int, int] = field(default_factory=dict["str | int", int])
-    results: dict[int, int] | None = None
+    repeats: _Repeats | None = None
     waiting: dict[int, None] = field(default_factory=dict[int, None])
     waiting_by_id: dict[str, deque[int]] = field(default_factory=dict[str, "deque[int]"])
-
-    def result_of(self, place: int) -> int | None:
-        """What the call at a place of the request gave there, None where it has no result yet."""
-        if self.results is None:
-            self.results = _results_of(self.events)
-        return self.results.get(place)
 
     def add(self, number: int, call_id: str | None) -> None:
         """One of the request's calls."""
@@ -220,9 +230,9 @@ class ToldOnce:
         seen.counts[key] = count
         if event.kind is EventKind.USER_MESSAGE:
             asked = self._asked.setdefault(key, [])
-            if len(asked) < count:
+            seen.first = asked[count - 1] if count <= len(asked) else 0
+            if told < count:
                 asked.append(len(self._calls))
-            seen.first = asked[count - 1]
         if told < count:
             self._told[key] = count
             self._say(event, record)
@@ -274,22 +284,40 @@ class ToldOnce:
 
     def _repeated(self, event: Event, place: int, seen: _Seen) -> int | None:
         """The call told before that one in a request repeats; some give it another id there."""
+        number = self._likely(event, place, seen)
+        if number is not None:
+            return number
 
         def is_left(number: int) -> bool:
             return number not in seen.calls
-
-        def is_likely(number: int) -> bool:
-            # Where a request leaves out what came before, the first call of many is not its own.
-            call = self._calls[number]
-            if number in seen.calls or number < seen.first:
-                return False
-            return not call.answered or seen.result_of(place) in (None, call.result)
 
         number = self._first(event, seen.heads, is_left)
         if number is None and event.body and event.call_id not in self._by_id:
             key = call_key(event)
             number = self._next(self._by_key.get(key, ()), key, seen.heads, is_left)
         return number
+
+    def _likely(self, event: Event, place: int, seen: _Seen) -> int | None:
+        """The one of several equal calls that a request repeats which leaves out some of them.
+
+        It was told after the request's last question, and gave the same or nothing yet.
+        """
+        name = event.call_id if event.call_id in self._by_id else call_key(event)
+        told = self._by_id[name] if isinstance(name, str) else self._by_key.get(name or 0, ())
+        if len(told) < 2:
+            return None
+        repeats = seen.repeats = seen.repeats or _Repeats(seen.events)
+        if not name or repeats.counts.get(name, 0) >= len(told):
+            return None
+        result = repeats.results.get(place)
+
+        def is_likely(number: int) -> bool:
+            call = self._calls[number]
+            if number in seen.calls or number < seen.first:
+                return False
+            return not call.answered or result in (None, call.result)
+
+        return self._next(told, name, seen.likely_heads, is_likely)
 
     def _first(
         self, event: Event, heads: dict[str | int, int], fits: Callable[[int], bool]
@@ -337,17 +365,6 @@ class ToldOnce:
         self._by_key.setdefault(key, []).append(number)
         self._say(replace(event, call_id=id_), record)
         return number
-
-
-def _results_of(events: Sequence[Event]) -> dict[int, int]:
-    """What each call of a request gave, by its place: found by its id, else in order."""
-    found: dict[int, int] = {}
-    waiting: dict[tuple[str | None, str | None], deque[int]] = {}
-    for place, event in enumerate(events):
-        if event.kind is EventKind.TOOL_CALL:
-            named = (event.call_id, None if event.call_id else event.tool)
-            waiting.setdefault(named, deque()).append(place)
-    return found
 
 
 def _key(event: Event) -> int:

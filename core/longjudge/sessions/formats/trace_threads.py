@@ -10,12 +10,16 @@ from longjudge.sessions.gather import MAIN_THREAD, DistinctNames
 
 if TYPE_CHECKING:
     from longjudge.sessions.formats.retold import Telling
+    from longjudge.sessions.formats.spans import Span
     from longjudge.sessions.model import Event
 
 
 @dataclass(slots=True)
 class Thread:
-    """A thread and what was told of it; `call_id` is the call in `parent` that started it."""
+    """A thread and what was told of it; `call_id` is the call in `parent` that started it.
+
+    `request` stands for the first request in it.
+    """
 
     session: str
     name: str
@@ -23,6 +27,7 @@ class Thread:
     parent: Thread | None = None
     call_id: str | None = None
     begun: bool = False
+    request: int = 0
 
 
 class Threads:
@@ -46,21 +51,25 @@ class Threads:
         """What happens inside a tool; a thread only if anything does."""
         return self._new(Thread(parent.session, name or "tool", parent=parent, call_id=call_id))
 
-    def taken(self, thread: Thread, name: str, openings: tuple[int, ...]) -> Thread:
+    def taken(self, thread: Thread, name: str, span: Span) -> Thread:
         """The thread inside a tool for an agent that runs there; a second one gets its own."""
         if not thread.begun:
             thread.name = name
             return thread
-        return self.of_agent(thread, name, openings, call_id=thread.call_id)
+        return self.of_agent(thread, name, span, call_id=thread.call_id)
 
     def of_agent(
-        self, parent: Thread, name: str, openings: tuple[int, ...], call_id: str | None = None
+        self, parent: Thread, name: str, span: Span, call_id: str | None = None
     ) -> Thread:
-        """The thread of an agent inside another one; of its several spans if they go on."""
-        key = (id(parent), name, openings[:1])
+        """The thread of an agent inside another one; of its several spans if they go on.
+
+        One that begins as another did is a second run.
+        """
+        key = (id(parent), name, span.openings_below[:1])
         thread = self._agents.get(key)
-        if thread is None:
+        if thread is None or (span.request_below and span.request_below == thread.request):
             made = Thread(parent.session, name, parent=parent, call_id=call_id)
+            made.request = span.request_below
             thread = self._agents[key] = self._new(made)
         return thread
 

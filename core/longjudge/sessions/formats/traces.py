@@ -40,7 +40,7 @@ NO_CONTENT = "spans of models or agents whose messages were not recorded"
 COPIES = "traces that repeat another one's request and answer, left out"
 TWICE = "spans that stand in the file twice, counted once"
 
-_HELD_RECORDS = 8
+_HELD_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ class SpanReader:
         self._format = format_
         self._records = records
         self._held: dict[int, list[Found]] = {}
+        self._held_bytes = 0
         self.lost: list[int] = []
 
     def survey(self) -> Iterator[Span]:
@@ -146,8 +147,11 @@ class SpanReader:
         """The span at a place of a record."""
         held = self._held.get(record)
         if held is None:
-            if len(self._held) >= _HELD_RECORDS:
-                del self._held[next(iter(self._held))]
+            self._held_bytes += self._records.size(record)
+            while self._held and self._held_bytes > _HELD_BYTES:
+                oldest = next(iter(self._held))
+                del self._held[oldest]
+                self._held_bytes -= self._records.size(oldest)
             held = [
                 found for given in self._records.at(record) for found in self._format.spans(given)
             ]
@@ -195,6 +199,7 @@ class _Teller:
         self._reader = reader
         self._threads = Threads(telling)
         self._seen: set[int] = set()
+        self._begun: dict[str, set[str]] = {}
         self._silent = 0
 
     def tell(self, roots: Sequence[Span]) -> None:
@@ -211,7 +216,12 @@ class _Teller:
             # Without a name, a conversation goes on where a trace begins with its last answer.
             going_on = reached.get(models[0].resumes) if models and models[0].resumes else None
             session = named or going_on or root.trace
-            self._walk(root, _Place(self._threads.main(session)))
+            thread = self._threads.main(session)
+            traces = self._begun.setdefault(session, set())
+            if root.trace not in traces:
+                traces.add(root.trace)
+                thread.told.begin()
+            self._walk(root, _Place(thread))
             for each in models:
                 if each.reached:
                     reached.setdefault(each.reached, session)
@@ -301,9 +311,9 @@ class _Teller:
         thread = place.thread
         if around is None:
             if place.tool is not None:
-                thread = self._threads.taken(thread, name, span.openings_below)
+                thread = self._threads.taken(thread, name, span)
         elif name != (around.agent or around.name) and not _continues(span, around):
-            thread = self._threads.of_agent(thread, name, span.openings_below)
+            thread = self._threads.of_agent(thread, name, span)
         if span.asked is not Detail.NONE and not span.asked_below:
             self._tell_request(span, thread)
         elif not (span.has_content or span.asked_below or span.answered_below):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 
+import msgspec
+
 from longjudge.sessions.records import DECODE_ERRORS
 
 _DECODINGS = 2
@@ -22,6 +24,7 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U000([0-9a-fA-F]{5})|([\\'\"nrt]))")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
+_fast = msgspec.json.Decoder().decode
 _patient = json.JSONDecoder(strict=False, parse_constant=str)
 
 
@@ -37,10 +40,17 @@ def unpacked(value: object) -> object:
         if text[:1] not in ("{", "[", '"'):
             return value
         try:
-            value = _patient.decode(text)
+            value = _decoded(text)
         except DECODE_ERRORS:
             return _printed(text, value)
     return value
+
+
+def _decoded(text: str) -> object:
+    try:
+        return _fast(text)
+    except DECODE_ERRORS:
+        return _patient.decode(text)
 
 
 def printed_text(literal: str) -> str:
