@@ -7,13 +7,17 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from longjudge.redaction import find_secrets
+from longjudge.redaction import find_secrets, may_hold_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from longjudge.chunks import Chunk, ChunkPlan
     from longjudge.sessions.model import Session
+
+
+SHORT_CHARS = 2_000
+"""Texts up to here are looked at together, chunk by chunk."""
 
 
 def go_on() -> bool:
@@ -24,13 +28,14 @@ def go_on() -> bool:
 class ReplacedSecrets:
     """The secrets of a session's events, each looked through when it is first asked for.
 
-    For one thread at a time.
+    For one thread at a time. `percent` is how much of what is counted now, or was last, is.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._seen = bytearray(len(session.index))
         self._found: dict[int, tuple[tuple[int, str], ...]] = {}
+        self.percent = 0
 
     def count(
         self,
@@ -53,8 +58,11 @@ class ReplacedSecrets:
         self, plan: ChunkPlan, positions: Iterable[int], stopped: Callable[[], bool]
     ) -> Counter[str] | None:
         counts: Counter[str] = Counter()
-        for position in positions:
+        asked = list(positions)
+        for number, position in enumerate(asked):
+            self.percent = 100 * number // len(asked)
             chunk = plan[position]
+            self._look_through_short(chunk, stopped)
             for event in range(chunk.first, chunk.last + 1):
                 if stopped():
                     return None
@@ -63,10 +71,28 @@ class ReplacedSecrets:
                     counts.update(self._kinds(chunk, event))
         return counts
 
+    def _look_through_short(self, chunk: Chunk, stopped: Callable[[], bool]) -> None:
+        """Look through the short events of a chunk; only a few of them hold anything alike."""
+        chars = self._session.index.chars
+        short: dict[int, str] = {}
+        for event in range(chunk.first, chunk.last + 1):
+            if chars[event] <= SHORT_CHARS and not self._seen[event]:
+                if stopped():
+                    return
+                short[event] = self._session.text(event)
+        may_hold = may_hold_secrets(list(short.values()))
+        for (event, text), may in zip(short.items(), may_hold, strict=True):
+            if may:
+                self._look_through_text(event, text, stopped)
+            else:
+                self._seen[event] = 1
+
     def _look_through(self, event: int, stopped: Callable[[], bool]) -> None:
-        if self._seen[event]:
-            return
-        found = find_secrets(self._session.text(event), stopped)
+        if not self._seen[event]:
+            self._look_through_text(event, self._session.text(event), stopped)
+
+    def _look_through_text(self, event: int, text: str, stopped: Callable[[], bool]) -> None:
+        found = find_secrets(text, stopped)
         if found:
             self._found[event] = tuple((each.start, each.kind) for each in found)
         # One that was stopped in the middle is looked through again.

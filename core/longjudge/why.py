@@ -37,7 +37,7 @@ async def new_parts(
     Raises:
         StoreError: the store cannot be read.
     """
-    texts = sorted(set(digests.values()))
+    texts = list(dict.fromkeys(digests.values()))
     nearest: dict[str, tuple[str, ...]] = {}
     for start in range(0, len(texts), LOOKUP):
         found = await upkeep.origins(store, texts[start : start + LOOKUP])

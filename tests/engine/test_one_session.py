@@ -55,6 +55,10 @@ def test_rows_name_their_session_and_what_a_file_lost_is_said_once(
     named = [row.split(str(many))[1].split()[0] for row in rows]
     assert named == ["tidy", "wreck", "third"]
     assert judge(many, tmp_path=tmp_path).err.count("no complete JSON record") == 1
+    shown = longjudge("judge", many, "--model", "offline", "--store", tmp_path / "s.sqlite")
+    for name in named:
+        assert f"{many} · session {name}: complete" in shown.out
+        assert f"{many} · session {name}: 1 chunk" in shown.err
 
 
 def test_every_session_of_a_file_is_listed_planned_estimated_and_judged(

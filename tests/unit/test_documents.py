@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -285,6 +286,27 @@ def test_loading_stops_while_another_process_splits(
     assert len(started) == 1
     with pytest.raises(ChildProcessError):
         os.waitpid(started[0], os.WNOHANG)
+
+
+_BUSY = """
+import threading
+from longjudge.sessions import apart
+apart.split_sound = lambda *_: threading.Event().wait()
+print(apart.main(["9", "0", "[]"]))
+"""
+
+
+def test_the_process_ends_where_nobody_is_left_to_read_what_it_finds(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b'[{"a": 1}]')
+    with path.open("rb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _BUSY], stdin=file, stdout=subprocess.PIPE
+        )
+        with process:
+            assert process.stdout is not None
+            process.stdout.close()
+            assert process.wait(30) == 1
 
 
 def test_a_session_in_a_large_document_reads_as_in_a_small_one(

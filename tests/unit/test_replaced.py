@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longjudge import redaction
+from longjudge import redaction, replaced
 from longjudge.chunks import plan_chunks
 from longjudge.huge import HUGE_CHARS, HugeTexts
 from longjudge.prompt import build_question
@@ -50,6 +50,34 @@ def test_a_count_that_is_stopped_says_nothing_and_is_made_whole_later(session) -
     counts = secrets.count(plan, range(len(plan)))
     assert counts is not None
     assert counts.total() == len(PLANTED)
+
+
+def test_of_short_texts_only_those_with_something_like_a_secret_are_looked_through(
+    session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [each.text for each in PLANTED]
+    plain = ["ls src", "x = 1\nprint(x)", "größe 変更 " * 20]
+    mixed = [text for each in texts for text in (*plain, each)]
+    assert all(redaction.may_hold_secrets(mixed)[3::4])
+    assert not any(redaction.may_hold_secrets(plain * 9))
+    assert redaction.may_hold_secrets([]) == []
+    # What two texts say together is no secret of either.
+    assert not any(redaction.may_hold_secrets(["x" * 19, "x" * 19, "be", "arer"]))
+    monkeypatch.setattr(replaced, "SHORT_CHARS", 0)
+    plan = plan_chunks(session.index, 3_000)
+    one_by_one = ReplacedSecrets(session).count(plan, range(len(plan)))
+    monkeypatch.setattr(replaced, "SHORT_CHARS", 2_000)
+    assert ReplacedSecrets(session).count(plan, range(len(plan))) == one_by_one
+
+
+def test_a_count_tells_how_far_it_is(session) -> None:
+    plan = plan_chunks(session.index, 1_000)
+    secrets = ReplacedSecrets(session)
+    seen: list[int] = []
+    secrets.count(plan, range(len(plan)), lambda: seen.append(secrets.percent))
+    assert seen == sorted(seen)
+    assert seen[0] == 0
+    assert seen[-1] > 50
 
 
 async def test_counting_goes_on_beside_the_loop(session) -> None:

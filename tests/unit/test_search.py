@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from array import array
 from tempfile import NamedTemporaryFile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus import CORPUS, corpus_files, needs_corpus
@@ -18,9 +19,11 @@ from longjudge.errors import SessionError, UsageError
 from longjudge.sessions import (
     Event,
     EventKind,
+    companions,
     load_session,
     load_sessions,
     pattern_child,
+    search_match,
     search_pattern,
     session_from_events,
 )
@@ -95,6 +98,7 @@ def short_slices(monkeypatch):
 LETTERS = st.text(alphabet='ab1 kS"\\/\n:{}éПж😀\u2028.,-', max_size=12)
 
 
+@settings(deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=12), LETTERS, st.booleans(), st.booleans(), st.data())
 def test_it_finds_what_a_look_at_every_text_finds(texts, any_words, ascii_only, array, data):
     cut = data.draw(st.sampled_from(texts))
@@ -121,6 +125,7 @@ def test_it_finds_what_a_look_at_every_text_finds(texts, any_words, ascii_only, 
         assert found(memory, query) == expected(memory, words, ignore_case=fold) == want
 
 
+@settings(deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=12), LETTERS.filter(bool), st.data())
 def test_it_finds_the_same_in_what_was_told_anew(texts, any_words, data):
     cut = data.draw(st.sampled_from(texts))
@@ -190,6 +195,30 @@ def test_threads_that_take_turns_in_a_file_are_found_in_the_order_of_the_events(
     assert found(session, "LAST") == []
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="counts open files")
+def test_the_files_of_many_subagents_are_not_all_open_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(companions, "HELD_OPEN", 0)
+
+    def lines(path, **more):
+        said = {"role": "assistant", "content": [{"type": "text", "text": "push"}]}
+        record = {"type": "assistant", "sessionId": "a", "message": said, **more}
+        path.write_text(json.dumps(record) + "\n")
+
+    path, folder = tmp_path / "a.jsonl", tmp_path / "a" / "subagents"
+    folder.mkdir(parents=True)
+    lines(path)
+    for number in range(12):
+        lines(folder / f"agent-{number}.jsonl", isSidechain=True, agentId=str(number))
+    session = load_session(path)
+    before = len(os.listdir("/proc/self/fd"))
+    search, most = Search(session, parse_query("push")), 0
+    for _ in search.steps():
+        most = max(most, len(os.listdir("/proc/self/fd")))
+    assert (len(search.hits), search.unread) == (13, 0)
+    assert most - before == 2
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_each_session_of_a_file_is_searched_by_itself(tmp_path):
     lines = [
         {"messages": [{"role": "user", "content": f"ask {n}"}, {"role": "assistant", "content": c}]}
@@ -251,6 +280,7 @@ ODDLY = [
     r'{"kind": "tool_call", "tool": "t", "input": {"a": [0.69999999999999996]}}',
     r'{"kind": "assistant_message", "text": "needle 100.0 \u001b[31m \u003cb\u003e 1e2"}',
     r'{"kind": "assistant_message", "text": "Stra\u1e9ee"}',
+    r'{"kind": "assistant_message", "text": "grö\u00dfe 変\u66f4"}',
 ]
 
 
@@ -274,6 +304,8 @@ def test_words_and_numbers_are_found_however_their_json_spells_them(
         "re:0+[.]0": [3, 6],
         "1e2": [6],
         "straße": [7],
+        "größe": [8],
+        "変更": [8],
     }
     # What was learned of the file by one search is used by the next.
     for _ in range(2):
@@ -485,9 +517,12 @@ def test_a_file_that_has_become_shorter_leaves_events_unread(tmp_path):
         ("ab", "ab AB xab", [(0, 2), (3, 5), (7, 9)]),
         ("AB", "ab AB xab", [(3, 5)]),
         ("é[", "É[é[", [(0, 2), (2, 4)]),
+        ("aba", "xABAbaba", [(1, 4), (5, 8)]),
     ],
 )
-def test_places_in_a_text_follow_the_same_rule(words, text, spans):
+@pytest.mark.parametrize("part", [1, 2, 100])
+def test_places_in_a_text_follow_the_same_rule(monkeypatch, part, words, text, spans):
+    monkeypatch.setattr(search_match, "PART_CHARS", part)
     query = Query(Mode.TEXT, words)
     phrase = Phrase(words, ignore_case=query.ignores_case)
     assert list(phrase.spans(text, 10)) == spans

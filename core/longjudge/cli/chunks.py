@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.cli.files import Reading, session_files
+from longjudge.cli.files import Reading, session_files, words_for
 from longjudge.cli.model_note import ModelNote
 from longjudge.cli.preview import Preview, secrets_in_words, summary, thousands
-from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.redaction import redacted_fields
 from longjudge.replaced import count_secrets
 from longjudge.store import Store
 from longjudge.text import clean_line
@@ -104,11 +104,11 @@ def _chunk(preview: Preview, position: int) -> dict[str, object]:
 
 
 def _print(session: Session, preview: Preview, redacted: Mapping[str, int] | None) -> None:
-    name = session.name if redacted is None else redacted_text(session.name)
+    name = words_for(session, redact=redacted is not None)
     words = f"{summary(preview.totals)}{preview.observed_words()}"
     if preview.totals.to_ask:
         words += secrets_in_words(redacted)
-    click.echo(f"{clean_line(name)}: {words}")
+    click.echo(f"{name}: {words}")
     for position, key in enumerate(preview.keys):
         chunk = preview.plan[position]
         tokens = preview.estimator.chunk(preview.plan, position)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.cli.files import Reading, session_files
+from longjudge.cli.files import Reading, session_files, words_for
 from longjudge.cli.model_note import ModelNote
 from longjudge.cli.preview import (
     Preview,
@@ -25,7 +25,6 @@ from longjudge.redaction import redacted_text
 from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
 from longjudge.store import Store
-from longjudge.text import clean_line
 from longjudge.tokens import TokenEstimate
 
 if TYPE_CHECKING:
@@ -273,12 +272,13 @@ def _seen(preview: Preview, tokens: int, known: Container[str]) -> Seen | None:
 
 
 def _line(session: Session, status: str, needs: Needs, limit: float, *, as_json: bool) -> str:
-    name = session.name if needs.redacted is None else redacted_text(session.name)
+    redact = needs.redacted is not None
     if as_json:
+        name = redacted_text(session.name) if redact else session.name
         fields = {"path": name, "id": session.id, "status": status} | needs.to_dict()
         return msgspec.json.encode(fields).decode()
     words = "not applicable: no tool call" if status == "not_applicable" else _words(needs, limit)
-    return f"{clean_line(name)}: {words}"
+    return f"{words_for(session, redact=redact)}: {words}"
 
 
 def _total_line(sessions: int, total: Needs, limit: float, *, as_json: bool) -> str:

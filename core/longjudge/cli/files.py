@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.api import open_sessions
 from longjudge.errors import CopiedSessionError, NotASessionError, SessionError, UsageError
+from longjudge.redaction import redacted_text
 from longjudge.sessions import Severity, discover_sessions, find_sessions
 from longjudge.sessions.copies import Copies
 from longjudge.sessions.places import DESCRIBED
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.sessions import Diagnostic, Session, SessionFile
+
+
+def words_for(session: Session, *, redact: bool) -> str:
+    """What a session goes by in a line: its file, and its id where that holds several."""
+    which = f" · session {clean_line(session.id, 80)}" if session.siblings > 1 else ""
+    words = f"{session.name}{which}"
+    return clean_line(redacted_text(words) if redact else words)
 
 
 def warn_of_gaps(session: Session, said: set[Diagnostic]) -> None:

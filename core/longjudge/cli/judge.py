@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.cli.files import Reading, session_files
+from longjudge.cli.files import Reading, session_files, words_for
 from longjudge.cli.holds import sweep_at_start
 from longjudge.cli.model_note import ModelNote
 from longjudge.cli.present import result_text, too_large_words
@@ -22,7 +22,7 @@ from longjudge.judges.offline import offline_caveat
 from longjudge.judgment import Judgment
 from longjudge.limits import advice, measure
 from longjudge.prompt import chunk_tag
-from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.redaction import redacted_fields
 from longjudge.replaced import count_secrets
 from longjudge.rubric import Skip
 from longjudge.signals import heed_signals
@@ -252,7 +252,7 @@ class _Run:
         return f"; failures are forced in {met} of {plural(len(preview.plan), 'part')}"
 
     def _name(self, session: Session) -> str:
-        return redacted_text(session.name) if self.settings.redact else session.name
+        return words_for(session, redact=self.settings.redact)
 
 
 def judge_paths(

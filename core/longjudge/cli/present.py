@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from longjudge.cli.outcome import read_outcome
@@ -29,13 +30,21 @@ def result_text(result: Mapping[str, object]) -> str:
     return outcome_text(outcome)
 
 
+def _session_words(outcome: Outcome) -> str:
+    """The file of a session, and its id where it does not go by the name of its file."""
+    name, id_ = clean_line(outcome.session.path), clean_line(outcome.session.id, 80)
+    stem = PurePath(name).stem
+    goes_by_its_file = not id_ or stem == id_ or stem.endswith(f"-{id_}")
+    return name if goes_by_its_file else f"{name} · session {id_}"
+
+
 def outcome_text(outcome: Outcome, *, recorded: bool = False) -> str:
     """A judgment in a few lines: coverage beside the score, findings, gaps.
 
     One that was `recorded` says that its quotes were searched for then.
     """
     judge = judge_name(outcome)
-    lines = [f"{clean_line(outcome.session.path)}: {clean_line(outcome.status)} · {judge}"]
+    lines = [f"{_session_words(outcome)}: {clean_line(outcome.status)} · {judge}"]
     if outcome.fault_words:
         lines.append(f"  {outcome.fault_words}")
     skipped = outcome.session.skipped_lines

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from longjudge.redaction.redacted import Redacted, Replacement, unredacted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 REDACTOR_VERSION = "1"
 """Names what is replaced, and by what; part of every verdict key."""
@@ -26,6 +26,7 @@ __all__ = [
     "Redacted",
     "Replacement",
     "find_secrets",
+    "may_hold_secrets",
     "redact",
     "redacted_fields",
     "redacted_text",
@@ -48,6 +49,13 @@ def find_secrets(text: str, stopped: Callable[[], bool] = lambda: False) -> tupl
     from longjudge.redaction.detect import find
 
     return find(text, stopped)
+
+
+def may_hold_secrets(texts: Sequence[str]) -> list[bool]:
+    """For each of some short texts whether it may hold a secret; where not, none is in it."""
+    from longjudge.redaction.screening import may_hold
+
+    return may_hold(texts)
 
 
 def redacted_fields(fields: Mapping[str, object]) -> dict[str, object]:

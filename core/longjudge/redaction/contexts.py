@@ -238,6 +238,9 @@ RULES: tuple[tuple[bytes, Rule], ...] = (
     *COMMANDS,
 )
 
+COOKIES = ((b"cookie", "--"), (b" -b ", ""))
+"""Where cookies stand, each with what may be before the word."""
+
 
 def secrets_in_context(text: str, low: bytes, offset: int) -> Iterator[Secret]:
     """The secrets with a name or a place; `low` has a byte for each character from `offset`."""
@@ -255,7 +258,7 @@ def secrets_in_context(text: str, low: bytes, offset: int) -> Iterator[Secret]:
     for begin in HASHES.finditer(low):
         if (hashed := password_hash(text, offset + begin.start())) is not None:
             yield hashed
-    for word, before in ((b"cookie", "--"), (b" -b ", "")):
+    for word, before in COOKIES:
         here = low.find(word)
         while here >= 0:
             at = offset + here + (not before)

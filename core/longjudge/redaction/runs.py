@@ -24,11 +24,11 @@ class Secret(NamedTuple):
     kind: str
 
 
-_IN_RUN = bytes(
+IN_RUN = bytes(
     ord("a") if (chr(code).isalnum() and code < 128) or chr(code) in "_-" else ord(" ")
     for code in range(256)
 )
-_LONG = b"a" * RUN
+LONG = b"a" * RUN
 _FAR = 500
 
 _BY_HEAD: dict[str, tuple[Shape, ...]] = {
@@ -61,7 +61,7 @@ _GLUED_HEADS = tuple(
     )
 )
 _GLUED = re.compile(f"[_-](?:{'|'.join(f'(?<={re.escape(head)})' for head in _GLUED_HEADS)})")
-_EVERYWHERE = ("AKIA", "ASIA", "AIza")
+EVERYWHERE = ("AKIA", "ASIA", "AIza")
 _GLUED_CHARS = 40
 _DIGIT = re.compile("[0-9]")
 # An escape in front of a secret reaches into its run: `\n`, `\u003d`, `%3D`, a colour.
@@ -76,10 +76,10 @@ _ESCAPES = {
 
 def secrets_in_runs(text: str, raw: bytes, offset: int) -> Iterator[Secret]:
     """The secrets with a shape of their own; `raw` has a byte for each character from `offset`."""
-    table = raw.translate(_IN_RUN)
+    table = raw.translate(IN_RUN)
     end = -1
     done = 0
-    while (start := table.find(_LONG, end + 1)) >= 0:
+    while (start := table.find(LONG, end + 1)) >= 0:
         end = table.find(b" ", start + RUN)
         if end < 0:
             end = len(table)
@@ -87,7 +87,7 @@ def secrets_in_runs(text: str, raw: bytes, offset: int) -> Iterator[Secret]:
         for secret in _in_run(text, max(offset + start, done), offset + end):
             done = secret.end
             yield secret
-    for head in _EVERYWHERE:
+    for head in EVERYWHERE:
         here = raw.find(head.encode())
         while here >= 0:
             found, _ = _shaped(text, offset + here, head)

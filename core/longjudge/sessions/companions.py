@@ -16,8 +16,8 @@ from longjudge.sessions.lines import (
     read_line_blocks,
     unfinished_line,
 )
-from longjudge.sessions.retelling import ThreadTelling
 from longjudge.sessions.sources import NOT_HELD, FilePart
+from longjudge.sessions.thread_telling import ThreadTelling
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:

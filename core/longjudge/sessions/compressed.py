@@ -129,7 +129,9 @@ class Compressed:
                     f"{self.name} data that needs too much memory; unpack it first"
                 ) from error
             if not into.written:
-                raise NotASessionError(f"{self.name} data that is cut or damaged; copy it again") from error
+                raise NotASessionError(
+                    f"{self.name} data that is cut or damaged; copy it again"
+                ) from error
             into.note(
                 f"the {self.name} data is damaged; what comes behind is lost", Severity.WARNING
             )

@@ -96,7 +96,9 @@ def refuse_text(descriptor: int, size: int) -> NoReturn:
     inside = data[1:].lstrip()[:1]
     begins = data[:1] in (b"{", b"[") and inside in (b"", b'"', b"{", b"[")
     if begins and parse_line(start).fault == NOT_JSON:
-        raise NotASessionError("a JSON document that is cut before its first complete event; export it again")
+        raise NotASessionError(
+            "a JSON document that is cut before its first complete event; export it again"
+        )
     words = clean_line(data.partition(b"\n")[0].decode("utf-8", "replace").strip(), _SHOWN_CHARS)
     raise NotASessionError(
         f"no JSON object in it, its first line is: {words}; export the session as JSON or JSONL"

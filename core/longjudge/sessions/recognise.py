@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from longjudge.errors import NotASessionError
 from longjudge.sessions.formats import ENVELOPED, GENERIC, MESSAGE_LISTS, retold_formats
 from longjudge.sessions.refusals import LISTS_OF_EVENTS, known_other, no_session
-from longjudge.sessions.values import is_array, is_object
+from longjudge.sessions.values import is_array, is_object, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,11 +52,7 @@ def is_surely(
     document: Mapping[str, object] | None,
 ) -> bool:
     """Whether enough of the first records are of a format."""
-    try:
-        return bool(head) and format_.recognise(head, document) >= _ENOUGH
-    except RecursionError:
-        # Nested so deep where the format has a word that none of its records can be.
-        return False
+    return bool(head) and _score(format_, head, document) >= _ENOUGH
 
 
 def recognise_other(
@@ -112,7 +108,19 @@ def _scores(
     head: Sequence[dict[str, object]],
     document: Mapping[str, object] | None,
 ) -> list[tuple[float, SessionFormat]]:
-    return [(format_.recognise(head, document), format_) for format_ in formats]
+    return [(_score(format_, head, document), format_) for format_ in formats]
+
+
+def _score(
+    format_: SessionFormat | RetoldFormat,
+    head: Sequence[dict[str, object]],
+    document: Mapping[str, object] | None,
+) -> float:
+    try:
+        return format_.recognise(head, document)
+    except RecursionError:
+        # Nested so deep where the format has a word: none of its records are.
+        return 0.0
 
 
 def _first_enough(scores: Sequence[tuple[float, SessionFormat]]) -> SessionFormat | None:
@@ -123,7 +131,8 @@ def _is_read(record: dict[str, object]) -> bool:
     """Whether a record is surely one of a format that is read, whatever else it resembles."""
     if any(format_.fits(record) for format_ in ENVELOPED):
         return True
-    return "kind" in record and GENERIC.fits(record) and not str(record["kind"]).endswith("Event")
+    kind = word(record.get("kind"))
+    return "kind" in record and GENERIC.fits(record) and not kind.endswith("Event")
 
 
 def _is_list_of_events(record: Record) -> bool:

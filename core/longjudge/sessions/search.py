@@ -136,7 +136,11 @@ class Search:
             else None
         )
         with pattern or nullcontext():
+            last: Place | None = None
             for block in _blocks(self._index, self.done, self.events, self._places):
+                if last is not None and last is not block.place:
+                    last.rest()
+                last = block.place
                 self.hits.extend(self._look_at(block, pattern))
                 self.done = block.end
                 yield

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from longjudge.sessions.search_words import case_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Span = tuple[int, int]
+
+PART_CHARS = 1 << 18
+"""How much of a text is looked through in one go, during which nothing else of Python runs."""
 
 
 class Phrase:
@@ -25,19 +28,34 @@ class Phrase:
 
     def is_in(self, text: str) -> bool:
         """Whether a text holds it."""
+        if self._words in text:
+            return True
         if not self._ignore_case:
-            return self._words in text
-        if self._bytes is not None:
-            if self._words in text:
-                return True
-            # Bytes have capitals in ASCII only, and every letter stays one.
-            return self._bytes in text.encode("utf-8", "surrogatepass").lower()
-        return self._compiled.search(text) is not None
+            return False
+        if self._bytes is None:
+            return bool(self.spans(text, 1))
+        # Bytes have capitals in ASCII only, and every letter stays one.
+        return any(
+            self._bytes in text[start:end].encode("utf-8", "surrogatepass").lower()
+            for start, end in self._parts(text)
+        )
 
     def spans(self, text: str, most: int) -> Sequence[Span]:
         """Where it stands in a text, the first places."""
-        found = self._compiled.finditer(text)
-        return [match.span() for match in islice(found, most)]
+        found: list[Span] = []
+        for start, end in self._parts(text):
+            first = max(start, found[-1][1]) if found else start
+            matches = self._compiled.finditer(text, first, end)
+            found += [match.span() for match in islice(matches, most - len(found))]
+            if len(found) >= most:
+                break
+        return found
+
+    def _parts(self, text: str) -> Iterator[Span]:
+        """Parts of a text, in one of which it stands whole wherever it stands."""
+        more = len(self._words) - 1
+        for start in range(0, len(text), PART_CHARS):
+            yield start, min(len(text), start + PART_CHARS + more)
 
     @property
     def _compiled(self) -> re.Pattern[str]:

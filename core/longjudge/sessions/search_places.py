@@ -70,6 +70,10 @@ class Place(Protocol):
         """
         ...
 
+    def rest(self) -> None:
+        """Hold nothing open that can be opened again: another place is read now."""
+        ...
+
     def close(self) -> None:
         """Let go of what was held open."""
         ...
@@ -147,10 +151,18 @@ class FilePlace(Spans):
         """The events of a record."""
         return self._decode(record.rstrip(b"\r\n"))
 
+    def rest(self) -> None:
+        """Close a file that is opened by its name: a session may have thousands of them."""
+        if self._path is not None:
+            self._leave()
+
     def close(self) -> None:
         """Let go of the file."""
-        descriptor, self._descriptor = self._descriptor, None
         self._path = None
+        self._leave()
+
+    def _leave(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
 
@@ -175,6 +187,9 @@ class MemoryPlace(Spans):
     def events(self, record: bytes) -> Sequence[Event]:
         """The events of a record."""
         return self._decode(record)
+
+    def rest(self) -> None:
+        """Nothing is held open."""
 
     def close(self) -> None:
         """Nothing is held open."""

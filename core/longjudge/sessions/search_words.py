@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MEDIA_SIGNS = ("base64", '"data', '"blob')
 
 _ENOUGH_CHARS = 3
-_MOST_CASES = 3
+_MOST_CHARS = 3
 _ASCII_WORD = re.compile(r"[\w\-.~@#$%^*!?;|()]+", re.ASCII)
 # Without what encoders that leave the rest as it is escape all the same.
 _OTHER_WORD = re.compile(
@@ -128,14 +128,11 @@ def _spellings(word: str, *, ignore_case: bool) -> Iterator[bytes]:
     if word.isascii():
         yield word.encode()
         return
-    first = case_forms(word[0]) if ignore_case else (word[0],)
-    if ignore_case and any(len(case_forms(char)) > 1 for char in word):
-        forms = product(*map(case_forms, word[:_MOST_CASES]))
-        yield from ("".join(each).encode() for each in forms)
-    else:
-        yield word.encode()
-    # One character is enough: how many backslashes stand before each is another matter.
-    for form in first:
+    # Each character may be written either way; where all are as they are, so are the first ones.
+    chars = [case_forms(char) if ignore_case else (char,) for char in word[:_MOST_CHARS]]
+    yield from ("".join(each).encode() for each in product(*chars))
+    # One written as a number is enough: how many backslashes stand before it is another matter.
+    for form in {form for forms in chars for form in forms}:
         last = form.encode("utf-16-be")[-2:].hex()
         yield f"u{last}".encode()
         yield f"u{last.upper()}".encode()

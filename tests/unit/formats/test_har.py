@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions import EventKind, load_sessions
-from longjudge.sessions.formats.har import HttpArchive
+from longjudge.sessions import EventKind, Severity, load_sessions
+from longjudge.sessions.formats.har import NO_ANSWER, HttpArchive
 from retold_for_tests import retell
 
 if TYPE_CHECKING:
@@ -227,3 +227,18 @@ def test_a_recording_of_requests_is_read_like_an_archive(tmp_path: Path, body: s
     (session,) = load_sessions(path)
     assert [session.event(n).body for n in range(len(session.index))] == ["hi", "bye"]
     session.close()
+
+
+def test_the_same_request_after_its_answer_asks_again() -> None:
+    answers = [{"choices": [{"message": {"role": "assistant", "content": t}}]} for t in "ab"]
+    told = retell(HttpArchive(), [entry({"messages": [user("hi")]}, each) for each in answers])
+    bodies = [event.body for event in told.all_events]
+    assert bodies == ["hi", "a", "hi", "b"]
+
+
+@pytest.mark.parametrize("response", [None, {"status": 0}, {"status": 200, "content": {}}])
+def test_an_answer_that_was_not_recorded_is_said_to_be_missing(response: object) -> None:
+    asked = {**entry({"messages": [user("hi")]}, ""), "response": response}
+    told = retell(HttpArchive(), [asked])
+    assert [event.body for event in told.all_events] == ["hi"]
+    assert told.notes == [(NO_ANSWER, 0, Severity.WARNING, 1)]

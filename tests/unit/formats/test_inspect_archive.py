@@ -22,7 +22,7 @@ from longjudge.sessions.formats.inspect_archive import (
     UNFINISHED,
     UNKNOWN,
 )
-from longjudge.sessions.formats.inspect_log import LOST
+from longjudge.sessions.formats.inspect_log import BROKE_OFF, LOST, RUNNING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -293,3 +293,15 @@ def test_a_folder_called_samples_is_no_log(tmp_path: Path) -> None:
         archive.writestr("samples/a.jsonl", b'{"kind": "user_message", "text": "x"}\n')
     (session,) = loaded(path)
     assert session.format == "events"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [("success", []), ("started", [RUNNING]), ("cancelled", [BROKE_OFF])]
+)
+def test_a_log_whose_run_did_not_end_says_so(tmp_path: Path, status: str, said: list[str]) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({**HEADER, "status": status, "plan": {}, "samples": [sample(1)]}))
+    assert reasons(loaded(path)) == said
+    header = {**HEADER, "status": status}
+    archive = write(tmp_path / "a.eval", {**members(1), "header.json": header})
+    assert reasons(loaded(archive)) == said

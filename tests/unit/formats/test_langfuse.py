@@ -267,3 +267,13 @@ def test_traces_of_one_session_are_one_session_in_order() -> None:
 def test_observations_without_inputs_are_refused() -> None:
     with pytest.raises(NotASessionError, match="no content recorded"):
         tell(seen("GENERATION", "m", 1, None, None))
+
+
+def test_a_trace_names_the_session_of_its_observations(tmp_path: Path) -> None:
+    model = seen("GENERATION", "m", 0, [user("hi")], "bye")
+    path = tmp_path / "trace.json"
+    for named in ({"trace": {"id": "t", "sessionId": "s"}}, {"id": "t", "sessionId": "s"}):
+        path.write_text(json.dumps({**named, "observations": [model]}), encoding="utf-8")
+        (session,) = load_sessions(path)
+        assert session.id == "s"
+        session.close()

@@ -501,10 +501,10 @@ def test_any_value_in_any_place_is_told_or_left_out(type_: str) -> None:
 
 
 def test_answers_whose_parts_are_missing_are_said_to_be() -> None:
-    ended = {"time": {"created": CREATED, "completed": CREATED + 1}}
+    ended: Record = {"created": CREATED, "completed": CREATED + 1}
     told = read(
         {"type": "message.updated", "properties": {"info": info("m1", "assistant")}},
-        {"type": "message.updated", "properties": {"info": info("m2", "assistant", **ended)}},
+        {"type": "message.updated", "properties": {"info": info("m2", "assistant", time=ended)}},
         updated(part("p", "m3", text="go")),
     )
     assert [note[0] for note in told.notes if "part" in note[0]] == [

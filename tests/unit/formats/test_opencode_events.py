@@ -213,9 +213,11 @@ def test_any_value_in_any_place_is_told_or_left_out(record: Record) -> None:
             )
 
 
-def test_a_stream_that_was_saved_as_it_came_is_read_line_by_line(tmp_path: Path) -> None:
-    connected: Record = {"type": "server.connected", "properties": {}}
-    sent = "".join(f"event: message\ndata: {json.dumps(each)}\n\n" for each in [connected, *RUN])
+@pytest.mark.parametrize("first", [{"type": "server.connected", "properties": {}}, RUN[2]])
+def test_a_stream_that_was_saved_as_it_came_is_read_line_by_line(
+    tmp_path: Path, first: Record
+) -> None:
+    sent = "".join(f"event: message\ndata: {json.dumps(each)}\n\n" for each in [first, *RUN])
     path = tmp_path / "events.log"
     path.write_text(": hello\n" + sent + 'torn\n\ndata: {"type": "session.next.te')
     (session,) = load_sessions(path)

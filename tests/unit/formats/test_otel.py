@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from longjudge.errors import NotASessionError
-from longjudge.sessions import EventKind, Severity, load_sessions
+from longjudge.sessions import EventKind, Severity, inner_lists, load_sessions
 from longjudge.sessions.formats.otel import OtelSpans
+from longjudge.sessions.formats.otlp import nested
 from longjudge.sessions.formats.traces import COPIES, NO_CONTENT, TWICE
 from retold_for_tests import retell
 
@@ -655,3 +656,62 @@ def test_what_is_nested_too_deeply_is_skipped_and_said() -> None:
     told = tell(*LOOP, tool("deep", 9, "root", **{"gen_ai.tool.call.arguments": json.dumps(deep)}))
     assert shown(told) == LOOP_SHOWN
     assert len(told.skipped) == 1
+
+
+def test_traces_of_a_conversation_that_repeat_no_history_may_ask_the_same_again() -> None:
+    named = {"session.id": "s"}
+    turns = [chat(f"m{n}", n, [ASK], [message("assistant", part(f"{n}"))], **named) for n in (1, 2)]
+    turns[1]["traceId"] = "t2"
+    assert shown(tell(*turns), "s") == [(USER, "hi"), (SAID, "1"), (USER, "hi"), (SAID, "2")]
+
+
+def test_two_runs_of_an_agent_side_by_side_are_two_threads() -> None:
+    kind = {"gen_ai.operation.name": "invoke_agent"}
+    root = span("root", 0, "", "A", attributes={**kind, "gen_ai.agent.name": "A"})
+    helper = {**kind, "gen_ai.agent.name": "helper"}
+    runs = [span(f"h{n}", 1, "root", "h", attributes=helper) for n in (1, 2)]
+    asked = [message("user", part("look"))]
+    models = [
+        chat(f"s{n}", 1, asked, [message("assistant", part(f"{n}"))], f"h{n}") for n in (1, 2)
+    ]
+    told = tell(root, *runs, *models, chat("m", 5, [ASK], [BYE], "root"))
+    assert shown(told, thread="helper") == [(USER, "look"), (SAID, "1")]
+    assert shown(told, thread="helper#2") == [(USER, "look"), (SAID, "2")]
+
+
+@pytest.mark.parametrize("container", ["otlp", "pretty", "old", "tempo", "tempo 2", "jaeger"])
+def test_spans_of_a_large_element_are_read_one_by_one(
+    tmp_path: Path, container: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_lists, "LARGE_BYTES", 10)
+    path = tmp_path / "spans.json"
+    path.write_text(CONTAINERS[container](LOOP), encoding="utf-8")
+    (session,) = load_sessions(path)
+    events = [session.event(number) for number in range(len(session.index))]
+    assert [(event.kind, event.body) for event in events] == LOOP_SHOWN
+    assert len(session.record_bytes(1)) < path.stat().st_size / 3
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "spans",
+    ["[" * 3000 + "]" * 3000, '[{"spans": 1}, 2, null]', '[{"scopeSpans": []}]', '{"a": 1}'],
+)
+def test_odd_values_in_a_large_element_are_left_alone(
+    tmp_path: Path, spans: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_lists, "LARGE_BYTES", 10)
+    path = tmp_path / "spans.json"
+    sound = json.dumps(otlp(LOOP)["resourceSpans"])
+    odd = f'{{"scopeSpans": {spans}, "more": "{{]"}}'
+    path.write_text(f'{{"resourceSpans": {sound[:-1]}, {odd}]}}', encoding="utf-8")
+    (session,) = load_sessions(path)
+    assert len(session.index) == len(LOOP_SHOWN)
+    session.close()
+
+
+def test_a_flattened_conversation_keeps_objects_among_its_names() -> None:
+    attributes: dict[str, object] = {"a.0.x": {"k": 1}, "a.0.x.y": 2, "a.1": "z", "b": 1, "ab.0": 3}
+    assert nested(attributes, "a") == [{"x": {"k": 1, "y": 2}}, "z"]
+    assert nested(attributes, "b") == 1
+    assert nested(attributes, "c") is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from longjudge.sessions import Event, EventKind
-from longjudge.sessions.formats.told_once import ToldOnce
+from longjudge.sessions.formats.known_messages import known_message
+from longjudge.sessions.formats.told_once import ToldOnce, events_of
 
 CALL = EventKind.TOOL_CALL
 RESULT = EventKind.TOOL_RESULT
@@ -101,3 +102,76 @@ def test_a_call_that_the_history_gives_another_id_is_the_same_call() -> None:
     heard.told.request([ASK, call("a: 1", "fc_1"), gave("x", "call_1")], 2)
     heard.told.answer([call("a: 1", "call_2")], 3)
     assert heard.bodies == ["a: 1", "x", "hi", "a: 1"]
+
+
+@pytest.mark.parametrize("id_", ["0", None])
+def test_a_request_that_leaves_out_equal_calls_repeats_the_later_ones(id_: str | None) -> None:
+    heard = Heard()
+    again = Event(EventKind.USER_MESSAGE, "and again")
+    heard.told.request([ASK], 0)
+    heard.told.answer([call("a", id_)], 0)
+    heard.told.request([ASK, call("a", id_), gave("1", id_)], 1)
+    heard.told.answer([SAID], 1)
+    heard.told.request([again], 2)
+    heard.told.answer([call("a", id_)], 2)
+    heard.told.request([again, call("a", id_), gave("1", id_)], 3)
+    assert heard.bodies == ["hi", "a", "1", "ok", "and again", "a", "1"]
+
+
+@pytest.mark.parametrize("id_", ["0", None])
+def test_a_request_whose_middle_was_dropped_gives_the_last_result(id_: str | None) -> None:
+    heard = Heard()
+    for result in ("1", "2", "3"):
+        heard.told.answer([call("a", id_)], 0)
+        heard.told.request([ASK, call("a", id_), gave(result, id_)], 1)
+    assert heard.bodies == ["a", "hi", "1", "a", "2", "a", "3"]
+
+
+def test_a_request_that_is_sent_again_repeats_the_first_of_equal_calls() -> None:
+    heard = Heard()
+    heard.told.request([ASK, call("a"), gave("1")], 0)
+    heard.told.answer([call("a")], 0)
+    heard.told.request([ASK, call("a"), gave("1")], 1)
+    assert heard.bodies == ["hi", "a", "1", "a"]
+
+
+def test_the_same_question_is_asked_again_where_a_trace_begins() -> None:
+    heard = Heard()
+    for _ in range(2):
+        heard.told.begin()
+        heard.told.request([ASK], 0)
+        heard.told.request([ASK], 0)
+        heard.told.answer([SAID], 0)
+    assert heard.bodies == ["hi", "ok", "hi", "ok"]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [[ASK, SAID], [Event(EventKind.SYSTEM, "give it a title"), ASK]],
+    ids=["the conversation goes on", "another agent is asked"],
+)
+def test_a_trace_that_begins_with_what_was_said_asks_nothing_again(again: list[Event]) -> None:
+    heard = Heard()
+    heard.told.request([ASK], 0)
+    heard.told.answer([SAID], 0)
+    heard.told.begin()
+    heard.told.request(again, 1)
+    assert heard.bodies.count("hi") == 1
+
+
+def test_a_question_that_nobody_answered_is_asked_once() -> None:
+    heard = Heard()
+    for _ in range(2):
+        heard.told.begin()
+        heard.told.request([ASK], 0)
+        heard.told.failure(Event(EventKind.ERROR, "overloaded"), 0)
+    assert heard.bodies == ["hi", "overloaded"]
+
+
+def test_a_message_that_every_request_repeats_is_read_once() -> None:
+    calls = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f"}}]}
+    gave_ = {"role": "tool", "tool_call_id": "c", "content": "out"}
+    first, second = (
+        events_of(filter(None, map(known_message, (calls, gave_, gave_)))) for _ in range(2)
+    )
+    assert [one is other for one, other in zip(first, second, strict=True)] == [True] * 3

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.text import clean_line
-from longjudge.turns import Turns
 from longjudge.why import TEXT, most_common, new_parts, new_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Mapping
 
     from longjudge.store import Origin, Store
     from longjudge_tui.bench.outlook import Outlook
@@ -58,21 +57,32 @@ class Reasons:
 
     async def _find_out(self, outlook: Outlook, kept: Container[str], asked: Origin) -> None:
         await asyncio.sleep(STANDING_SECONDS)
-        turns, digests = Turns(), dict[int, str]()
-        for position, digest in enumerate(outlook.plan.digests()):
-            if outlook.keys[position] not in kept:
-                digests[position] = digest.hex()
-            await turns.give()
+        # In threads: a gigabyte is cut into some ten thousand chunks.
+        digests = await asyncio.to_thread(_digests, outlook, kept)
         try:
             new = await new_parts(self._store, asked, digests)
         except StoreError as error:
             self._notice(clean_line(str(error), 1000))
             return
-        said = {parts: _words(parts) for parts in set(new.values())}
-        self._words = {position: said[parts] for position, parts in new.items()}
-        summary = most_common(self._words.values())
+        self._words, summary = await asyncio.to_thread(_said, new)
         self.summary = "" if summary == NEVER_ASKED else summary
         self.changes += 1
+
+
+def _digests(outlook: Outlook, kept: Container[str]) -> dict[int, str]:
+    """What the chunks that are not kept say, by position."""
+    return {
+        position: digest.hex()
+        for position, digest in enumerate(outlook.plan.digests())
+        if outlook.keys[position] not in kept
+    }
+
+
+def _said(new: Mapping[int, tuple[str, ...]]) -> tuple[dict[int, str], str]:
+    """Why each chunk is not kept, and that in a few words."""
+    said = {parts: _words(parts) for parts in set(new.values())}
+    words = {position: said[parts] for position, parts in new.items()}
+    return words, most_common(words.values())
 
 
 def _words(parts: tuple[str, ...]) -> str:

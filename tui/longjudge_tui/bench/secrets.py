@@ -27,22 +27,28 @@ WORK_SECONDS, REST_SECONDS = 0.004, 0.006
 
 CUT_SECONDS = 1.0
 
+COUNTING = "counting secrets…"
+
 MOST_KINDS = 2
 """How many kinds are named where there is no room for all."""
 
 
 class SecretCounts:
-    """Counts one thing at a time; each event of a session is looked through once.
-
-    `words` is what there is to say, in a few words.
-    """
+    """Counts one thing at a time; each event of a session is looked through once."""
 
     def __init__(self) -> None:
-        self.words = ""
+        self._words = ""
         self.counts: Counter[str] | None = None
         self._about: tuple[Session, ReplacedSecrets] | None = None
         self._stopped = threading.Event()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def words(self) -> str:
+        """What there is to say, in a few words; while a long count is on its way, how far it is."""
+        if self._words != COUNTING or self._about is None or not self._about[1].percent:
+            return self._words
+        return f"counting secrets, {self._about[1].percent} %…"
 
     @property
     def forms(self) -> list[str]:
@@ -69,6 +75,7 @@ class SecretCounts:
         if self._about is None or self._about[0] is not session:
             self._about = session, ReplacedSecrets(session)
         secrets = self._about[1]
+        secrets.percent = 0
         self.begin_with(
             lambda stopped: secrets.count(outlook.plan, outlook.to_ask(kept), stopped),
             redact=outlook.redact,
@@ -81,15 +88,15 @@ class SecretCounts:
         self.end()
         self.counts = None
         if not redact:
-            self.words = "not redacted"
+            self._words = "not redacted"
             return
-        self.words = "counting secrets…"
+        self._words = COUNTING
         self._stopped = threading.Event()
         self._task = asyncio.create_task(self._count(count, self._stopped, self._task))
 
     def end(self) -> None:
         """Count no more; what was found of each event stays known."""
-        self.words = ""
+        self._words = ""
         self._stopped.set()
 
     def forget(self) -> None:
@@ -129,7 +136,7 @@ class SecretCounts:
             counts = await asyncio.to_thread(count, _Rest(stopped))
         if not stopped.is_set():
             self.counts = counts
-            self.words = "secrets not counted" if counts is None else secrets_words(counts)
+            self._words = "secrets not counted" if counts is None else secrets_words(counts)
 
 
 class _Rest:

@@ -135,7 +135,7 @@ class ChunkInSight(EvidenceActions):
         """Show the first events of a session that is still being read."""
         session, event = self._anchor
         self._left = None
-        if session is not None and session.path == first.session.path:
+        if session is not None and _is_same(session, first.session):
             # It was let go of, to be read again from its beginning.
             row = self.events.event_at(self.events.cursor)
             self._left = EventPlace.of(session, event if row is None else row), self._at_chunk
@@ -229,3 +229,7 @@ class ChunkInSight(EvidenceActions):
             if self._at_chunk:
                 self._show_event_at(event.row)
             self.set_focus(self.detail.view)
+
+
+def _is_same(session: Session, other: Session) -> bool:
+    return (session.path, session.id) == (other.path, other.id)

@@ -12,7 +12,7 @@ from longjudge.sessions.formats.message_events import message_events
 from longjudge.sessions.formats.passing_over import passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.model import Event, EventKind, text_digest
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def _is_request(record: Record) -> bool:
 
 
 def _is_message(message: Record) -> bool:
-    return message.get("type") == _RESULTS or str(message.get("type")) in _ROLES
+    return message.get("type") == _RESULTS or word(message.get("type")) in _ROLES
 
 
 def _request_events(given: Given) -> list[Event]:

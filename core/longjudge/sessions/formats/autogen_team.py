@@ -13,7 +13,7 @@ from longjudge.sessions.formats.passing_over import passing_over
 from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_value
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class AutoGenTeam(RetoldFormat):
         """Messages by their class and source."""
         if not head:
             return 0.0
-        return sum(str(m.get("type")) in _ALL and "source" in m for m in head) / len(head)
+        return sum(word(m.get("type")) in _ALL and "source" in m for m in head) / len(head)
 
     def retell(self, records: Records, around: Mapping[str, object], telling: Telling) -> None:
         """Tell message after message."""

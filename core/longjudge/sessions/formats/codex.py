@@ -31,7 +31,7 @@ from longjudge.sessions.formats.codex_threads import (
 )
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import PLACEHOLDER, render_value
-from longjudge.sessions.values import is_object
+from longjudge.sessions.values import is_object, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ class Codex(Format[CodexRecord]):
     def fits(self, record: Item) -> bool:
         """An envelope of a known type, or what only older files hold."""
         if is_object(record.get("payload")):
-            return str(record.get("type")) in _TYPES
+            return word(record.get("type")) in _TYPES
         return record.get("record_type") == "state" or is_bare_meta(record)
 
     def recognise(self, head: Sequence[Item], around: Mapping[str, object] | None) -> float:

@@ -25,7 +25,7 @@ from longjudge.sessions.formats.codex_records import (
 )
 from longjudge.sessions.model import EventKind
 from longjudge.sessions.records import DECODE_ERRORS, decode_records
-from longjudge.sessions.values import is_array, is_object
+from longjudge.sessions.values import is_array, is_object, word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -188,7 +188,7 @@ class Survey:
         item = record.payload.get("item") if level else record.payload
         if not is_object(item):
             return
-        kind = _PARTED.get(str(item.get("role") or item.get("type")).lower())
+        kind = _PARTED.get(word(item.get("role") or item.get("type")).lower())
         if kind is EventKind.THINKING:
             parts = reasoning_parts(item)
         elif kind is not None and is_array(content := item.get("content")):

@@ -18,7 +18,7 @@ from longjudge.sessions.gather import MAIN_THREAD
 from longjudge.sessions.keeper import RecordKeeper
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_input, render_value
-from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
+from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -359,7 +359,7 @@ def _refuse_message_list(record: Record) -> None:
     blocks = content if is_array(content) else []
     inside = any(
         is_object(block)
-        and (_CALL_BLOCKS.search(str(block.get("type"))) or any(map(_CALL_BLOCKS.match, block)))
+        and (_CALL_BLOCKS.search(word(block.get("type"))) or any(map(_CALL_BLOCKS.match, block)))
         for block in blocks
     )
     if inside or any(record.get(key) for key in _CALLS_INSIDE):

@@ -16,7 +16,7 @@ from longjudge.sessions.formats.spans import openings_of
 from longjudge.sessions.formats.streamed_answers import answer_messages
 from longjudge.sessions.formats.told_once import ToldOnce, events_of
 from longjudge.sessions.formats.unpacked import unpacked
-from longjudge.sessions.model import Event, EventKind
+from longjudge.sessions.model import Event, EventKind, Severity
 from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.render import compact_json, render_value
 from longjudge.sessions.times import iso_time
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from longjudge.sessions.formats.retold import Records, Telling
 
     Entry = dict[str, object]
+
+NO_ANSWER = "requests to a model whose answer was not recorded"
 
 _ASKED = ("messages", "contents", "input", "prompt")
 _POSTED_KEYS = ("postData", "content", "body")
@@ -103,8 +105,9 @@ def _tell_exchange(
     key = openings_of(events)[:1]
     if key not in told:
         told[key] = _teller(telling, f"conversation {len(told) + 1}")
+    told[key].begin()
     told[key].request(events, record, time)
-    if not _tell_answer(entry, record, time, told[key]):
+    if not _tell_answer(entry, record, time, told[key], telling):
         telling.skip("answers of a model that cannot be read", record)
 
 
@@ -113,20 +116,25 @@ def _teller(telling: Telling, session: str) -> ToldOnce:
     return ToldOnce(lambda event, record: telling.event(event, record, session=session))
 
 
-def _tell_answer(entry: Entry, record: int, time: str | None, told: ToldOnce) -> bool:
+def _tell_answer(
+    entry: Entry, record: int, time: str | None, told: ToldOnce, telling: Telling
+) -> bool:
     """Tell the answer; false where there is one that holds no message."""
     response = entry.get("response")
     if not is_object(response):
-        return True
+        response = {}
     text = _body(response.get("content", response.get("body")))
     status = response.get("status", response.get("status_code"))
     code = status.get("code") if is_object(status) else status
     if isinstance(code, int) and code >= _FAILED:
         told.failure(Event(EventKind.ERROR, render_value(text or f"HTTP {code}")), record)
         return True
+    if not text.strip():
+        telling.note(NO_ANSWER, record, Severity.WARNING)
+        return True
     events = events_of(answer_messages(text))
     told.answer(events, record, time)
-    return bool(events) or not text.strip()
+    return bool(events)
 
 
 def _body(content: object) -> str:

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 NO_ATTACHMENT = "references to attachments that the log does not hold, left as they are"
 BESIDE = "answers of models beside the conversation (a critique, a summary), left out"
 EMPTY = "samples without a message"
+RUNNING = "the log says that it is still being written: samples may be missing"
+BROKE_OFF = "the log says that its run was broken off: samples may be missing"
 LOST = "messages and events that the log should hold and does not"
 
 _SCORES_SHOWN = 2
@@ -80,6 +82,10 @@ class InspectLog(RetoldFormat):
                 of_sample.setdefault(str(part)[:20], {})[start] = given.number
         if not samples:
             raise NotASessionError(_without_samples(around))
+        if around.get("status") == "started":
+            telling.note(RUNNING, None, Severity.WARNING)
+        elif around.get("status") in ("error", "cancelled"):
+            telling.note(BROKE_OFF, None)
 
 
 def _is_sample(record: Record) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats.held_messages import held_messages, is_structured
+from longjudge.sessions.formats.held_messages import held_messages
 from longjudge.sessions.formats.otel_content import bare_input
 from longjudge.sessions.formats.otlp import sortable_time
-from longjudge.sessions.formats.spans import Content, Detail, Span, SpanKind
+from longjudge.sessions.formats.spans import Content, Span, SpanKind, detail_of
 from longjudge.sessions.formats.told_once import events_of
 from longjudge.sessions.formats.trace_events import (
     call_event,
@@ -66,14 +66,18 @@ class Langfuse(TraceFormat):
         if _is_observation(value):
             yield _found(value, "")
             return
-        trace = value.get("trace")
-        session = _text(value, _SESSION_KEYS) or (
-            _text(trace, _SESSION_KEYS) if is_object(trace) else ""
-        )
+        session = self.session_around(value)
         listed = value.get("observations")
         for item in listed if is_array(listed) else []:
             if is_object(item) and _is_observation(item):
                 yield _found(item, session)
+
+    def session_around(self, around: Mapping[str, object]) -> str:
+        """The conversation that a trace belongs to."""
+        trace = around.get("trace")
+        return _text(around, _SESSION_KEYS) or (
+            _text(trace, _SESSION_KEYS) if is_object(trace) else ""
+        )
 
     def content(self, found: Found) -> Content:
         """What an observation recorded."""
@@ -95,8 +99,8 @@ class Langfuse(TraceFormat):
         return Content(
             request=events_of(request),
             answer=events_of(answer),
-            asked=_detail(request, given),
-            answered=_detail(answer, output),
+            asked=detail_of(request, given),
+            answered=detail_of(answer, output),
             call=call,
             result=result,
             failure=failure_event(failure, end),
@@ -150,12 +154,6 @@ def _is_asked(given: object) -> bool:
     return not (is_object(value) and set(value) == {"content"})
 
 
-def _detail(messages: Sequence[dict[str, object]], value: object) -> Detail:
-    if not messages:
-        return Detail.NONE
-    return Detail.MESSAGES if is_structured(messages, value) else Detail.TEXT
-
-
 def _failure(value: Observation) -> str | None:
     if value.get("level") != "ERROR":
         return None
@@ -163,7 +161,7 @@ def _failure(value: Observation) -> str | None:
     return text_or_none(said) or "failed"
 
 
-def _text(value: Observation, keys: tuple[str, ...]) -> str:
+def _text(value: Mapping[str, object], keys: tuple[str, ...]) -> str:
     for key in keys:
         found = value.get(key)
         if isinstance(found, str) and found:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from longjudge.sessions.formats.held_messages import held_messages, is_structured
+from longjudge.sessions.formats.held_messages import held_messages
 from longjudge.sessions.formats.otel_content import bare_input
-from longjudge.sessions.formats.spans import Content, Detail, Span, SpanKind
+from longjudge.sessions.formats.spans import Content, Span, SpanKind, detail_of
 from longjudge.sessions.formats.told_once import events_of
 from longjudge.sessions.formats.trace_events import (
     call_event,
@@ -88,8 +88,8 @@ class LangSmith(TraceFormat):
         return Content(
             request=events_of(request),
             answer=events_of(answer),
-            asked=_detail(request, inputs),
-            answered=_detail(answer, outputs),
+            asked=detail_of(request, inputs),
+            answered=detail_of(answer, outputs),
             failure=failure_event(failure, end),
             start=start,
             end=end,
@@ -187,12 +187,6 @@ def _bare_output(outputs: object) -> object:
 
 def _call_id(inputs: object) -> str | None:
     return text_or_none(inputs.get("tool_call_id")) if is_object(inputs) else None
-
-
-def _detail(messages: Sequence[Run], value: object) -> Detail:
-    if not messages:
-        return Detail.NONE
-    return Detail.MESSAGES if is_structured(messages, value) else Detail.TEXT
 
 
 def _text(source: Run, key: str) -> str:

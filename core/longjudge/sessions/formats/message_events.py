@@ -21,7 +21,7 @@ from longjudge.sessions.render import (
     render_input,
     render_value,
 )
-from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none
+from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,7 +147,7 @@ def _holds_results(content: object) -> bool:
 
 def _result(source: Message, content: object, time: str | None, tool: str | None = None) -> Event:
     failed = bool_or_none(source.get("is_error"))
-    if failed is None and is_object(content) and str(content.get("type")).endswith("_error"):
+    if failed is None and is_object(content) and word(content.get("type")).endswith("_error"):
         failed = True
     call_id: object = None
     for key in ("tool_call_id", "tool_use_id", "call_id"):

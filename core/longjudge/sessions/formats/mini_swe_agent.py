@@ -18,7 +18,7 @@ from longjudge.sessions.formats.retold import RetoldFormat
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.render import render_content, render_input, render_value
 from longjudge.sessions.times import iso_time
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class MiniSWEAgent(RetoldFormat):
         """A document that says so, or messages with commands in blocks and their return codes."""
         if around is not None:
             info = around.get("info")
-            if str(around.get("trajectory_format")).startswith("mini-swe-agent"):
+            if word(around.get("trajectory_format")).startswith("mini-swe-agent"):
                 return 1.0
             if is_object(info) and "mini_version" in info:
                 return 1.0

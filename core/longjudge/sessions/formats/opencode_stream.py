@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from longjudge.sessions.unpack import Unpacking
 
 _START = re.compile(
-    rb"\s*(?:(?:event|id|retry)?:[^\n]*\n\s*)*data:\s*\{[^\n]*\"server\.connected\""
+    rb"\s*(?:(?:event|id|retry)?:[^\n]*\n\s*)*data:\s*\{[^\n]*?"
+    rb"\"type\"\s*:\s*\"(?:server\.connected\"|session\.next\.|message\.(?:part\.)?(?:updated|delta))"
 )
 _DATA = b"data:"
 _FIELDS = (b"event:", b"id:", b"retry:", b":")
 
 
 class OpenCodeStream:
-    """Unpacks the events of a stream, which always begins with the word that one is connected."""
+    """Unpacks the events of a stream, which begins with the word that one is connected."""
 
     name = "opencode-stream"
     folders = False
 
     def fits(self, start: bytes, path: Path) -> bool:
-        """Whether the first event is that word."""
+        """Whether the first event is that word, or surely one of this server."""
         return _START.match(start.removeprefix(b"\xef\xbb\xbf")) is not None
 
     def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:

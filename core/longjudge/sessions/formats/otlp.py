@@ -157,25 +157,29 @@ def nested(attributes: Attributes, prefix: str) -> object:
     for key, value in attributes.items():
         if not key.startswith(start):
             continue
-        parts = key[len(start) :].split(".")
-        if len(parts) > _MAX_DEPTH:
+        *parents, last = key[len(start) :].split(".")
+        if len(parents) >= _MAX_DEPTH:
             continue
         at = root
-        for part in parts[:-1]:
+        for part in parents:
             inner = at.get(part)
-            if not is_object(inner):
-                inner = at[part] = {}
+            if not isinstance(inner, _Branch):
+                inner = at[part] = _Branch(inner if is_object(inner) else {})
             at = inner
-        at.setdefault(parts[-1], value)
+        at.setdefault(last, value)
     return _listed(root) if root else None
 
 
-def _listed(value: object) -> object:
+class _Branch(dict[str, object]):
+    """What stands under a part of a flattened name, as against a value that is an object."""
+
+
+def _listed(branch: dict[str, object]) -> object:
     """Objects whose names are numbers as the lists that they were."""
-    if not is_object(value):
-        return value
-    items = {key: _listed(item) for key, item in value.items()}
-    if items and all(key.isdecimal() and len(key) < 10 for key in items):
+    items = {
+        key: _listed(item) if isinstance(item, _Branch) else item for key, item in branch.items()
+    }
+    if all(key.isdecimal() and len(key) < 10 for key in items):
         return [items[key] for key in sorted(items, key=int)]
     return items
 

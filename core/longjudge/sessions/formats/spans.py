@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.formats.held_messages import is_structured
 from longjudge.sessions.formats.told_once import call_key
 from longjudge.sessions.model import EventKind
 
@@ -33,6 +34,13 @@ class Detail(Enum):
     NONE = 0
     TEXT = 1
     MESSAGES = 2
+
+
+def detail_of(messages: Sequence[dict[str, object]], value: object) -> Detail:
+    """How a value recorded the messages that were found in it."""
+    if not messages:
+        return Detail.NONE
+    return Detail.MESSAGES if is_structured(messages, value) else Detail.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +260,51 @@ def tells_more_inside(span: Span) -> bool:
         return False
     # Of one layer the better record counts; several steps inside are told one by one.
     return len(models) > 1 or models[0].score >= span.score
+
+
+def main_models(root: Span) -> list[Span]:
+    """The models of a trace's own agent, in order."""
+    found: list[Span] = []
+    pending = [root]
+    while pending:
+        span = pending.pop()
+        if span.kind is SpanKind.MODEL and span.score:
+            found.append(span)
+        if span.kind is not SpanKind.TOOL:
+            pending += reversed(span.children)
+    return found
+
+
+def first_sessions(roots: Sequence[Span]) -> dict[str, str]:
+    """For each trace the first conversation that one of its spans names."""
+    found: dict[str, str] = {}
+    for root in roots:
+        for span in walk(root):
+            if span.session:
+                found.setdefault(span.trace, span.session)
+    return found
+
+
+def continues(span: Span, around: Span) -> bool:
+    """Whether an agent inside another one takes part in the same conversation."""
+    return any(opening in around.openings_below[:1] for opening in span.openings_below) or any(
+        opening in span.openings_below[:1] for opening in around.openings_below
+    )
+
+
+def asked_inside(span: Span) -> bool:
+    """Whether a model or an agent in it, or it itself, recorded what was asked."""
+    return any(
+        each.asked is not Detail.NONE and each.kind in (SpanKind.MODEL, SpanKind.AGENT)
+        for each in walk(span)
+    )
+
+
+def said_inside(span: Span) -> bool:
+    """Whether a model or an agent in it, or it itself, recorded what was answered."""
+    if span.answered_below or span.kind is SpanKind.AGENT:
+        return span.answered_below
+    return any(
+        each.answered is not Detail.NONE and each.kind in (SpanKind.MODEL, SpanKind.AGENT)
+        for each in walk(span)
+    )

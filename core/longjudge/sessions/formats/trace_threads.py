@@ -58,9 +58,7 @@ class Threads:
             return thread
         return self.of_agent(thread, name, span, call_id=thread.call_id)
 
-    def of_agent(
-        self, parent: Thread, name: str, span: Span, call_id: str | None = None
-    ) -> Thread:
+    def of_agent(self, parent: Thread, name: str, span: Span, call_id: str | None = None) -> Thread:
         """The thread of an agent inside another one; of its several spans if they go on.
 
         One that begins as another did is a second run.

@@ -19,8 +19,13 @@ from longjudge.sessions.formats.spans import (
     Span,
     SpanKind,
     arrange,
+    asked_inside,
+    continues,
+    first_sessions,
     inside,
     is_told_by,
+    main_models,
+    said_inside,
     tells_more_inside,
     walk,
 )
@@ -68,6 +73,10 @@ class TraceFormat(RetoldFormat):
     def content(self, found: Found) -> Content:
         """What a span recorded."""
 
+    def session_around(self, around: Mapping[str, object]) -> str:
+        """The conversation that a document names beside its spans, empty where it names none."""
+        return ""
+
     def reader(self, records: Records) -> SpanReader:
         """Reads the spans of all records."""
         return SpanReader(self, records)
@@ -92,7 +101,7 @@ class TraceFormat(RetoldFormat):
         kept = sum(1 for root in roots for _ in walk(root))
         if kept < len(spans):
             telling.note(TWICE, None, count=len(spans) - kept)
-        _Teller(telling, reader).tell(roots)
+        _Teller(telling, reader, self.session_around(around)).tell(roots)
 
 
 class SpanReader:
@@ -194,7 +203,8 @@ class _Close:
 class _Teller:
     """Walks the spans and tells what each adds."""
 
-    def __init__(self, telling: Telling, reader: SpanReader) -> None:
+    def __init__(self, telling: Telling, reader: SpanReader, session: str) -> None:
+        self._session = session
         self._telling = telling
         self._reader = reader
         self._threads = Threads(telling)
@@ -204,12 +214,12 @@ class _Teller:
 
     def tell(self, roots: Sequence[Span]) -> None:
         """Tell everything, root by root."""
-        sessions = _first_sessions(roots)
+        sessions = first_sessions(roots)
         reached: dict[int, str] = {}
         copies = 0
         for root in roots:
-            named = root.session or sessions.get(root.trace)
-            models = _main_models(root)
+            named = root.session or sessions.get(root.trace) or self._session
+            models = main_models(root)
             if not named and root.kind is SpanKind.MODEL and not _news(models, reached):
                 copies += 1
                 continue
@@ -261,7 +271,7 @@ class _Teller:
         """What is to be told inside a span, in order, and its end."""
         children = [(child, place) for child in span.children]
         is_agent = span.kind is SpanKind.AGENT or (is_root and span.kind is SpanKind.OTHER)
-        says = is_agent and span.answered is not Detail.NONE and not _said_inside(span)
+        says = is_agent and span.answered is not Detail.NONE and not said_inside(span)
         if not says or span.answered is not Detail.MESSAGES:
             return [*children, _Close(span, place, says)]
         tools = _Tools(inside(span, SpanKind.TOOL))
@@ -286,7 +296,7 @@ class _Teller:
             return self._ask_model(span, place)
         if span.has_content and place.thread.told.open_call(span.name):
             return self._run_tool(span, place)
-        if is_root and span.asked is not Detail.NONE and not _asked_inside(span):
+        if is_root and span.asked is not Detail.NONE and not asked_inside(span):
             self._tell_request(span, place.thread)
         return place
 
@@ -312,7 +322,7 @@ class _Teller:
         if around is None:
             if place.tool is not None:
                 thread = self._threads.taken(thread, name, span)
-        elif name != (around.agent or around.name) and not _continues(span, around):
+        elif name != (around.agent or around.name) and not continues(span, around):
             thread = self._threads.of_agent(thread, name, span)
         if span.asked is not Detail.NONE and not span.asked_below:
             self._tell_request(span, thread)
@@ -359,52 +369,6 @@ class _Tools:
         return None
 
 
-def _main_models(root: Span) -> list[Span]:
-    """The models of a trace's own agent, in order."""
-    found: list[Span] = []
-    pending = [root]
-    while pending:
-        span = pending.pop()
-        if span.kind is SpanKind.MODEL and span.score:
-            found.append(span)
-        if span.kind is not SpanKind.TOOL:
-            pending += reversed(span.children)
-    return found
-
-
 def _news(models: Sequence[Span], reached: Mapping[int, str]) -> bool:
     """Whether any of some models answered what no trace before tells."""
     return not models or any(each.reached not in reached for each in models)
-
-
-def _first_sessions(roots: Sequence[Span]) -> dict[str, str]:
-    """For each trace the first conversation that one of its spans names."""
-    found: dict[str, str] = {}
-    for root in roots:
-        for span in walk(root):
-            if span.session:
-                found.setdefault(span.trace, span.session)
-    return found
-
-
-def _continues(span: Span, around: Span) -> bool:
-    """Whether an agent inside another one takes part in the same conversation."""
-    return any(opening in around.openings_below[:1] for opening in span.openings_below) or any(
-        opening in span.openings_below[:1] for opening in around.openings_below
-    )
-
-
-def _asked_inside(span: Span) -> bool:
-    return any(
-        each.asked is not Detail.NONE and each.kind in (SpanKind.MODEL, SpanKind.AGENT)
-        for each in walk(span)
-    )
-
-
-def _said_inside(span: Span) -> bool:
-    if span.answered_below or span.kind is SpanKind.AGENT:
-        return span.answered_below
-    return any(
-        each.answered is not Detail.NONE and each.kind in (SpanKind.MODEL, SpanKind.AGENT)
-        for each in walk(span)
-    )

@@ -12,7 +12,7 @@ from longjudge.sessions.formats.trace_events import call_event, result_event
 from longjudge.sessions.model import Event, EventKind
 from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.render import media_placeholder, render_value
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import is_array, is_object, text_or_none, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -223,7 +223,7 @@ def _is_message(record: Message) -> bool:
 
 def _has_parts(record: Message) -> bool:
     parts = record.get("parts")
-    if str(record.get("role")) not in _KINDS or not is_array(parts) or not parts:
+    if word(record.get("role")) not in _KINDS or not is_array(parts) or not parts:
         return False
     return all(is_object(part) and _is_part(part) for part in parts)
 
@@ -242,7 +242,7 @@ def _has_calls(record: Message) -> bool:
     if record.get("toolInvocations") and "role" in record:
         return True
     blocks = content if is_array(content) else []
-    return any(is_object(block) and str(block.get("type")) in _CALL_BLOCKS for block in blocks)
+    return any(is_object(block) and word(block.get("type")) in _CALL_BLOCKS for block in blocks)
 
 
 def _id(record: Message) -> str | None:
