@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longjudge.cli.main import run
-from longjudge.sessions import discover_sessions
+from longjudge.sessions import discover, discover_sessions
 
 
 def write(path: Path, size: int = 10) -> Path:
@@ -72,6 +72,18 @@ def test_a_loop_of_links_and_a_second_name_are_listed_once() -> None:
     os.link(session, projects / "p/b.jsonl")
     (projects / "p/gone.jsonl").symlink_to(projects / "nowhere.jsonl")
     assert found() == [session]
+
+
+def test_a_link_to_everything_is_searched_for_so_long_and_no_longer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(discover, "_MOST_LINKED", 4)
+    session = write(home() / ".claude/projects/p/a.jsonl")
+    for number in range(9):
+        write(tmp_path / f"all/{number}/{number}.jsonl", 10)
+    (home() / ".claude/projects/link").symlink_to(tmp_path / "all", target_is_directory=True)
+    assert len(found()) == 1 + 3
+    assert session in found()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")

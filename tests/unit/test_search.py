@@ -275,7 +275,7 @@ ODDLY = [
     r'{"kind": "assistant_message", "text": "n\u0065edle"}',
     r'{"kind": "assistant_message", "text": "N\u0045EDLE a\u003db a\/c"}',
     r'{"kind": "tool_call", "tool": "t", "input": {"c": "{\"d\": \"need\u006ce\"}"}}',
-    r'{"kind": "tool_call", "tool": "t", "input": {"a": 1e2, "b":-2.5E6}}',
+    r'{"kind": "tool_call", "tool": "t", "input": {"a": 1e2, "b":-2.5E+6}}',
     r'{"kind": "tool_call", "tool": "t", "input": {"a": 123456789.123456789, "b": 0.00002}}',
     r'{"kind": "tool_call", "tool": "t", "input": {"a": [0.69999999999999996]}}',
     r'{"kind": "assistant_message", "text": "needle 100.0 \u001b[31m \u003cb\u003e 1e2"}',

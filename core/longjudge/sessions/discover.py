@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ANY_FOLDERS = "**"
 _PACKED = ".zst"
+_MOST_LINKED = 2000
+"""So many folders behind links are searched: a link may lead to everything that there is."""
 
 
 def discover_sessions(
@@ -61,15 +63,19 @@ class _Search:
         self._files = [each.split("/") for each in place.files if not each.endswith("/")]
         self._trees = [each.split("/")[:-1] for each in place.files if each.endswith("/")]
         self._without = place.without
+        self._linked = 0
 
     def below(self, folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         """Regular files with content, and folders that are sessions."""
         if [""] in self._files:
             yield from _file(folder)
             return
-        pending: list[tuple[str, list[str]]] = [(str(folder), [])]
+        pending: list[tuple[str, list[str], bool]] = [(str(folder), [], False)]
         while pending:
-            current, parts = pending.pop()
+            current, parts, is_linked = pending.pop()
+            self._linked += is_linked
+            if is_linked and self._linked > _MOST_LINKED:
+                continue
             try:
                 facts = os.stat(current)
                 if (facts.st_dev, facts.st_ino) in self._seen:
@@ -89,7 +95,7 @@ class _Search:
                     if _fits_any(inside, self._trees):
                         yield from _tree(Path(entry.path))
                     elif any(_leads_to(inside, pattern) for pattern in self._files):
-                        pending.append((entry.path, inside))
+                        pending.append((entry.path, inside, is_linked or entry.is_symlink()))
                 elif _fits_any(inside, self._files) and not _lies_unpacked(entry.name, names):
                     yield from _file(Path(entry.path))
 

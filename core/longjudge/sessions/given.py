@@ -66,9 +66,12 @@ class FileRecords:
     def __iter__(self) -> Iterator[Given]:
         entries = self._entries()
         for first, lines in self._blocks():
-            for number, line in enumerate(lines, first):
-                entry = next(entries)
-                for value in self._read(line, number):
+            for offset in range(len(lines)):
+                number, entry = first + offset, next(entries)
+                values = self._read(lines[offset], number)
+                # One may be very long: it is not held beside what becomes of it.
+                lines[offset] = b""
+                for value in values:
                     yield Given(number, value, entry)
             self._tell(self._ends[first + len(lines) - 1])
 

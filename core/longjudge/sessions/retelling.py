@@ -91,7 +91,9 @@ class Spool:
             event.timestamp,
             event.body,
         )
-        self._buffer += _encode(row) + b"\n"
+        # A line may be very long: no more copies of it than there must be.
+        self._buffer += _encode(row)
+        self._buffer += b"\n"
         self.ends.append(self._written + len(self._buffer))
         self.origins.append(origin)
         if len(self._buffer) >= _BUFFER_BYTES:
@@ -261,10 +263,14 @@ class Retelling:
             self._calls.setdefault(session, {})[event.call_id] = (thread, len(index))
         head, chars = self._heads[event.kind, event.tool, event.is_error]
         body = event.body
-        data = head + body.encode() if body else head[:-1]
-        chars = chars + len(body) if body else chars - 1
-        digest = sha256(data).digest()[:DIGEST_BYTES]
-        index.add(event, number, 0, digest, chars, tokens_of(chars, len(data)))
+        data = body.encode()
+        if not body:
+            head, chars = head[:-1], chars - 1
+        digest = sha256(head)
+        digest.update(data)
+        chars, size = chars + len(body), len(head) + len(data)
+        key = digest.digest()[:DIGEST_BYTES]
+        index.add(event, number, 0, key, chars, tokens_of(chars, size))
 
     def facts(
         self,

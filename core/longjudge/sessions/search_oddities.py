@@ -23,14 +23,15 @@ MOST_BYTES = 64
 _LETTERS = [code for code in range(0x21, 0x7F) if chr(code) not in "\"'`\\/&+,<=>:[]{}"]
 _ESCAPED = re.compile(rb"\\u00(?:%s)" % "|".join(f"{code:02x}" for code in _LETTERS).encode(), re.I)
 _OTHER_CASE = re.compile(rb"\xe2\x84\xaa|\xc4[\xb0\xb1]|\xc5\xbf|\\u(?:212[aA]|017[fF]|013[01])")
-# Each begins with a letter that is looked for quickly: powers of ten, more digits than are shown,
-# and what is so small that it is shown by a power of ten.
+# More digits than are shown, and what is so small that it is shown by a power of ten. Each begins
+# with a letter that is looked for quickly.
 _NUMBERS = (
-    re.compile(rb"e(?<=\de)[-+]?\d"),
-    re.compile(rb"E(?<=\dE)[-+]?\d"),
     re.compile(rb"\.(?:\d{13}|(?<=\d{4}\.)\d{9}|(?<=\d{8}\.)\d{5}|(?<=\d{12}\.)\d)"),
     re.compile(rb"\.0000(?<=0\.0000)"),
 )
+# Powers of ten, where all digits are one and so are all signs.
+_ALIKE = bytes.maketrans(b"123456789E+", b"000000000e-")
+_POWERS = (b"0e0", b"0e-0")
 _BEFORE_NUMBER = re.compile(rb"(?:^|[:,\[\s])-?[\d.]*\Z")
 _NUMBER_CHARS = 40
 
@@ -68,12 +69,15 @@ def _escapes(data: bytes) -> Sequence[int]:
 
 
 def _numbers(data: bytes) -> Sequence[int]:
-    return sorted(
-        at
-        for pattern in _NUMBERS
-        for at in (match.start() for match in pattern.finditer(data))
-        if _BEFORE_NUMBER.search(data[max(0, at - _NUMBER_CHARS) : at])
-    )
+    found = [match.start() for pattern in _NUMBERS for match in pattern.finditer(data)]
+    alike = data.translate(_ALIKE)
+    for power in _POWERS:
+        at = alike.find(power)
+        while at >= 0:
+            found.append(at + 1)
+            at = alike.find(power, at + 1)
+    before = _BEFORE_NUMBER.search
+    return sorted(at for at in found if before(data[max(0, at - _NUMBER_CHARS) : at]))
 
 
 def _capitals(data: bytes) -> Sequence[int]:

@@ -27,7 +27,7 @@ from longjudge.sessions.lines import open_regular, read_range
 from longjudge.sessions.model import Severity
 from longjudge.sessions.records import TOO_DEEP
 from longjudge.sessions.unnamed import append, open_unnamed
-from longjudge.sessions.zipped import Zipped
+from longjudge.sessions.zipped import ARCHIVE, Zipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,7 +224,7 @@ def open_plain(path: Path, tell: Callable[[], None], member: str | None = None) 
                 if in_archive:
                     raise SessionError(_NESTED) from error
                 raise
-            in_archive = in_archive or isinstance(unpacker, Zipped)
+            in_archive = in_archive or start.startswith(ARCHIVE)
     except BaseException:
         os.close(plain.descriptor)
         raise

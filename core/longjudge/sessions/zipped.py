@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from longjudge.sessions.unpack import Unpacking
     from longjudge.sessions.zip_members import Member
 
+ARCHIVE = (b"PK\x03\x04", b"PK\x05\x06")
+"""How an archive begins, and one with nothing in it."""
+
 LEFT_OUT = "other files in the archive, left out"
 DAMAGED = "files in the archive that are cut or damaged, left out"
 NOT_LOOKED_AT = "files of a large archive that were not looked at"
@@ -32,7 +35,6 @@ _SUFFIXES = frozenset({".jsonl", ".ndjson", ".traj", ".eval"})
 """What is called so is a session whatever it begins with, unless it is empty."""
 
 _BESIDE = ("__MACOSX/", ".DS_Store")
-_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 _SHOWN = 5
 _MOST_LOOKED_AT = 10_000
 _LOOK_BYTES = 1 << 14
@@ -47,7 +49,7 @@ class Zipped:
 
     def fits(self, start: bytes, path: Path) -> bool:
         """Whether it begins as every zip archive."""
-        return start.startswith(_MARKS)
+        return start.startswith(ARCHIVE)
 
     def unpack(self, path: Path, descriptor: int, into: Unpacking) -> None:
         """Write out the one member that may be a session, or the one that is wanted.

@@ -293,6 +293,9 @@ def test_a_folder_called_samples_is_no_log(tmp_path: Path) -> None:
         archive.writestr("samples/a.jsonl", b'{"kind": "user_message", "text": "x"}\n')
     (session,) = loaded(path)
     assert session.format == "events"
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.write(path, "samples/again.zip")
+    assert [each.id for each in loaded(path)] == ["a", "again"]
 
 
 @pytest.mark.parametrize(

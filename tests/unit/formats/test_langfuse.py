@@ -277,3 +277,12 @@ def test_a_trace_names_the_session_of_its_observations(tmp_path: Path) -> None:
         (session,) = load_sessions(path)
         assert session.id == "s"
         session.close()
+
+
+def test_messages_beside_an_empty_list_of_observations_are_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    said = [user("hi"), {"role": "assistant", "content": "bye"}]
+    path.write_text(json.dumps({"messages": said, "observations": []}), encoding="utf-8")
+    (session,) = load_sessions(path)
+    assert session.format == "openai-chat"
+    session.close()

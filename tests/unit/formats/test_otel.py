@@ -12,12 +12,13 @@ from longjudge.sessions import EventKind, Severity, inner_lists, load_sessions
 from longjudge.sessions.formats.otel import OtelSpans
 from longjudge.sessions.formats.otlp import nested
 from longjudge.sessions.formats.traces import COPIES, NO_CONTENT, TWICE
-from retold_for_tests import retell
+from retold_for_tests import RecordsInMemory, retell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from longjudge.sessions.formats.retold import Given
     from retold_for_tests import Told
 
 CALL = EventKind.TOOL_CALL
@@ -689,13 +690,13 @@ def test_spans_of_a_large_element_are_read_one_by_one(
     (session,) = load_sessions(path)
     events = [session.event(number) for number in range(len(session.index))]
     assert [(event.kind, event.body) for event in events] == LOOP_SHOWN
-    assert len(session.record_bytes(1)) < path.stat().st_size / 3
+    assert len(session.raw(1)) < path.stat().st_size / 3
     session.close()
 
 
 @pytest.mark.parametrize(
     "spans",
-    ["[" * 3000 + "]" * 3000, '[{"spans": 1}, 2, null]', '[{"scopeSpans": []}]', '{"a": 1}'],
+    ["[" * 150 + "]" * 150, '[{"spans": 1}, 2, null]', '[{"scopeSpans": []}]', '{"a": 1}'],
 )
 def test_odd_values_in_a_large_element_are_left_alone(
     tmp_path: Path, spans: str, monkeypatch: pytest.MonkeyPatch
@@ -715,3 +716,41 @@ def test_a_flattened_conversation_keeps_objects_among_its_names() -> None:
     assert nested(attributes, "a") == [{"x": {"k": 1, "y": 2}}, "z"]
     assert nested(attributes, "b") == 1
     assert nested(attributes, "c") is None
+
+
+@pytest.mark.parametrize(
+    ("records", "format_"),
+    [
+        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "b"}], "openai-chat"),
+        ([{"kind": "user_message", "text": "hi"}, {"kind": "system", "text": "x"}], "events"),
+    ],
+)
+def test_records_that_name_the_span_around_them_are_no_spans(
+    tmp_path: Path, records: list[dict[str, object]], format_: str
+) -> None:
+    around = {"trace_id": "t", "span_id": "s", "timestamp": "2026-01-01T00:00:00Z", "name": "x"}
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps({**each, **around}) + "\n" for each in records))
+    (session,) = load_sessions(path)
+    assert session.format == format_
+    assert len(session.index) == 2
+    session.close()
+
+
+def test_a_record_of_many_logs_is_read_once_for_all_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 40
+    logs = [logged(f"m{n}", "gen_ai.user.message", kv(content=f"hi {n}")) for n in range(count)]
+    held: dict[str, object] = {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]}
+    kind = {"gen_ai.operation.name": "chat"}
+    spans = [span(f"m{n}", n, attributes=kind) for n in range(count)]
+    read: list[int] = []
+    at = RecordsInMemory.at
+
+    def counted(records: RecordsInMemory, number: int) -> list[Given]:
+        read.append(number)
+        return at(records, number)
+
+    monkeypatch.setattr(RecordsInMemory, "at", counted)
+    told = tell(held, *spans)
+    assert len(told.events("t")) == count
+    assert read.count(0) < 5

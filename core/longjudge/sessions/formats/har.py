@@ -143,7 +143,7 @@ def _body(content: object) -> str:
         return content if isinstance(content, str) else ""
     text = next((content[key] for key in _BODY_KEYS if isinstance(content.get(key), str)), None)
     if not isinstance(text, str):
-        return compact_json(content)
+        return compact_json(content) if content else ""
     if content.get("encoding") != "base64":
         return text
     try:

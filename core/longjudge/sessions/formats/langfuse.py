@@ -139,6 +139,8 @@ def _is_trace(record: Observation) -> bool:
     listed = record.get("observations")
     if not is_array(listed):
         return False
+    if not listed:
+        return is_object(record.get("trace")) or "projectId" in record
     return all(is_object(item) and _is_observation(item) for item in listed[:5])
 
 

@@ -33,7 +33,7 @@ from longjudge.sessions.formats.trace_events import (
     result_call_id,
     result_event,
 )
-from longjudge.sessions.formats.traces import Found, SpanReader, TraceFormat
+from longjudge.sessions.formats.traces import Found, HeldRecords, SpanReader, TraceFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -116,6 +116,7 @@ class _SpansWithLogs(SpanReader):
     def __init__(self, format_: OtelSpans, records: Records) -> None:
         super().__init__(format_, records)
         self._logs: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        self._held_logs = HeldRecords(records, lambda given: raw_logs(given.value))
 
     def survey(self) -> Iterator[Span]:
         """Every span, once it is known which logs belong to it."""
@@ -146,7 +147,7 @@ class _SpansWithLogs(SpanReader):
         return replace(found, read=span)
 
     def _event(self, record: int, place: int) -> Iterator[OtelEvent]:
-        logs = [raw for given in self._records.at(record) for raw in raw_logs(given.value)]
+        logs = self._held_logs.at(record)
         if place < len(logs):
             yield read_event(logs[place])
 

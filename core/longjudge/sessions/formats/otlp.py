@@ -40,6 +40,8 @@ _MAP_VALUES = ("kvlistValue", "kvlist_value")
 _FAILED = ("2", "error", "status_code_error", "statuscode.error")
 _SPANS = frozenset(_SPAN_KEYS)
 _STARTS = frozenset(_START_KEYS)
+_SURE_STARTS = _STARTS - {"timestamp"}
+_ATTRIBUTES = frozenset({"attributes", "tags"})
 _NAMES = frozenset({"name", "operationName"})
 _MAX_DEPTH = 20
 _MAX_NESTING = 6
@@ -97,8 +99,13 @@ def raw_spans(value: object, depth: int = 0) -> Iterator[dict[str, object]]:
 
 
 def is_span(value: dict[str, object]) -> bool:
-    """Whether an object is one span: it has a span's id and a name or a time."""
-    if _STARTS.isdisjoint(value) or _NAMES.isdisjoint(value):
+    """Whether an object is one span: it has a span's id, a name and a time.
+
+    Messages and lines of logs may name the span that they were written in, and have a time too.
+    """
+    if _STARTS.isdisjoint(value) or _NAMES.isdisjoint(value) or "role" in value:
+        return False
+    if _SURE_STARTS.isdisjoint(value) and _ATTRIBUTES.isdisjoint(value):
         return False
     return not _SPANS.isdisjoint(value) or any(_has_ids(value.get(key)) for key in _CONTEXT_KEYS)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from longjudge.errors import NotASessionError
 from longjudge.sessions.formats.retold import RetoldFormat
@@ -36,10 +36,12 @@ from longjudge.sessions.model import EventKind, Severity
 from longjudge.sessions.records import TOO_DEEP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from longjudge.sessions.formats.retold import Given, Records, Telling
     from longjudge.sessions.model import Event
+
+T = TypeVar("T")
 
 NO_CONTENT = "spans of models or agents whose messages were not recorded"
 COPIES = "traces that repeat another one's request and answer, left out"
@@ -113,8 +115,7 @@ class SpanReader:
     def __init__(self, format_: TraceFormat, records: Records) -> None:
         self._format = format_
         self._records = records
-        self._held: dict[int, list[Found]] = {}
-        self._held_bytes = 0
+        self._held = HeldRecords(records, format_.spans)
         self.lost: list[int] = []
 
     def survey(self) -> Iterator[Span]:
@@ -154,18 +155,31 @@ class SpanReader:
 
     def found(self, record: int, place: int) -> Found | None:
         """The span at a place of a record."""
+        held = self._held.at(record)
+        return held[place] if place < len(held) else None
+
+
+class HeldRecords(Generic[T]):
+    """What the records hold that were read last, so that each is not read for every part of it."""
+
+    def __init__(self, records: Records, read: Callable[[Given], Iterable[T]]) -> None:
+        self._records = records
+        self._read = read
+        self._held: dict[int, list[T]] = {}
+        self._bytes = 0
+
+    def at(self, record: int) -> list[T]:
+        """What the record with a number holds."""
         held = self._held.get(record)
         if held is None:
-            self._held_bytes += self._records.size(record)
-            while self._held and self._held_bytes > _HELD_BYTES:
+            self._bytes += self._records.size(record)
+            while self._held and self._bytes > _HELD_BYTES:
                 oldest = next(iter(self._held))
                 del self._held[oldest]
-                self._held_bytes -= self._records.size(oldest)
-            held = [
-                found for given in self._records.at(record) for found in self._format.spans(given)
-            ]
+                self._bytes -= self._records.size(oldest)
+            held = [each for given in self._records.at(record) for each in self._read(given)]
             self._held[record] = held
-        return held[place] if place < len(held) else None
+        return held
 
 
 @dataclass(frozen=True, slots=True)
