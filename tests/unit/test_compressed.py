@@ -194,7 +194,11 @@ def test_members_that_overlap_are_a_bomb_together(
 
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = os.statvfs_result((4096, 4096, 9, 0, 0, 9, 9, 9, 0, 255))
-    monkeypatch.setattr(os, "fstatvfs", lambda descriptor: room)
+
+    def no_room(descriptor: int) -> os.statvfs_result:
+        return room
+
+    monkeypatch.setattr(os, "fstatvfs", no_room)
     with pytest.raises(SessionError, match=f"{os.strerror(errno.ENOSPC)}; make room") as refusal:
         load(tmp_path, gz(PLAIN))
     assert str(refusal.value).startswith(f"{tmp_path / 'session.txt'}: what it holds does not fit")

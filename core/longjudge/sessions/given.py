@@ -118,7 +118,7 @@ class FileRecords:
         try:
             value = _decode(line)
         except DECODE_ERRORS:
-            return self._read_patiently(line, number)
+            return self._read_patiently(line, number) if line else []
         self._noted = max(self._noted, number + 1)
         return [value]
 

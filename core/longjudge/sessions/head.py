@@ -50,9 +50,9 @@ def read_head(blocks: Blocks, tell: Callable[[], None]) -> list[dict[str, object
     seen = 0
     for _, lines in blocks:
         for line in lines:
-            objects = _objects(line)
+            objects = _objects(line) if line else []
             head += objects
-            seen += len(line) if objects or not line else len(line) + _NO_RECORD_BYTES
+            seen += len(line) + (1 if objects or not line else _NO_RECORD_BYTES)
             if len(head) >= HEAD_RECORDS or seen > HEAD_BYTES:
                 return head[:HEAD_RECORDS]
         tell()

@@ -78,7 +78,9 @@ class RecordReading(Generic[R]):
                 record = decode(line)
                 events = record_events(record)
             except DECODE_ERRORS:
-                self._read_patiently(line, number)
+                # A file may end with millions of empty lines.
+                if line:
+                    self._read_patiently(line, number)
                 continue
             if events:
                 self._take(record, events, number, 0)

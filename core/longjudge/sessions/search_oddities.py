@@ -32,7 +32,8 @@ _NUMBERS = (
 # Powers of ten, where all digits are one and so are all signs.
 _ALIKE = bytes.maketrans(b"123456789E+", b"000000000e-")
 _POWERS = (b"0e0", b"0e-0")
-_BEFORE_NUMBER = re.compile(rb"(?:^|[:,\[\s])-?[\d.]*\Z")
+# Also within JSON that is a string of JSON.
+_BEFORE_NUMBER = re.compile(rb"(?:^|[:,\[\s]|\\[nrt]|\\u00(?:20|0[9ad]|3a|2c|5b))-?[\d.]*\Z", re.I)
 _NUMBER_CHARS = 40
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
@@ -28,3 +31,12 @@ def bool_or_none(value: object) -> bool | None:
 def word(value: object) -> str:
     """The value if it is a string, else the empty one: to compare with, and to look up."""
     return value if isinstance(value, str) else ""
+
+
+def first_of(source: Mapping[str, object], keys: Sequence[str]) -> object:
+    """The first entry of several names that is there and not null."""
+    for key in keys:
+        value = source.get(key)
+        if value is not None:
+            return value
+    return None

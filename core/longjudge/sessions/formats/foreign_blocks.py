@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from longjudge.sessions.formats.message_events import CALL_BLOCKS, THINKING_BLOCKS, is_result_block
 from longjudge.sessions.formats.unpacked import printed_text, unpacked
-from longjudge.sessions.values import is_array, is_object, text_or_none
+from longjudge.sessions.values import first_of, is_array, is_object, text_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     Block = dict[str, object]
 
 _CALL_TYPES = frozenset({"tool-call", "tool_call", "toolCall", "function_call", "functionCall"})
@@ -88,7 +86,7 @@ def _by_key(part: Block, kind: str) -> Block:
         return {"type": "image", "media_type": part.get("mime_type"), "data": content}
     image = part.get("image")
     if kind == "image" and isinstance(image, str):
-        media_type = _first(part, ("mediaType", "mimeType"))
+        media_type = first_of(part, ("mediaType", "mimeType"))
         return {"type": "image", "media_type": media_type, "data": image}
     return part
 
@@ -105,7 +103,7 @@ def _printed_call(text: str) -> Block | None:
 def _thought(part: Block) -> Block:
     inner = part.get("reasoningText")
     source = inner if is_object(inner) else part
-    text = _first(source, ("text", "content", "reasoning", "thinking"))
+    text = first_of(source, ("text", "content", "reasoning", "thinking"))
     block: Block = {"type": "thinking", "thinking": text}
     if source.get("signature") or part.get("redactedContent") or part.get("data"):
         block["signature"] = True
@@ -118,15 +116,15 @@ def call_block(part: Block) -> Block:
     named = inner if is_object(inner) else part
     return {
         "type": "tool_use",
-        "id": text_or_none(_first(part, _ID_KEYS)),
-        "name": text_or_none(_first(named, _NAME_KEYS)),
-        "input": _first(named, _INPUT_KEYS),
+        "id": text_or_none(first_of(part, _ID_KEYS)),
+        "name": text_or_none(first_of(named, _NAME_KEYS)),
+        "input": first_of(named, _INPUT_KEYS),
     }
 
 
 def result_block(part: Block) -> Block:
     """A result; what wraps its content (`{"type": "json", "value": …}`) is taken off."""
-    content = _first(part, _OUTPUT_KEYS)
+    content = first_of(part, _OUTPUT_KEYS)
     failed: object = part.get("is_error", part.get("isError"))
     if part.get("status") == "error" or part.get("type") == "tool-error":
         failed = True
@@ -140,8 +138,8 @@ def result_block(part: Block) -> Block:
             content = content[key]
     return {
         "type": "tool_result",
-        "tool_use_id": text_or_none(_first(part, _ID_KEYS)),
-        "name": text_or_none(_first(part, _NAME_KEYS)),
+        "tool_use_id": text_or_none(first_of(part, _ID_KEYS)),
+        "name": text_or_none(first_of(part, _NAME_KEYS)),
         "content": result_content(content),
         "is_error": failed,
     }
@@ -170,7 +168,3 @@ def _plain_block(block: object) -> object:
     if is_object(block) and set(block) == {"json"}:
         return block["json"]
     return foreign_block(block)
-
-
-def _first(source: Mapping[str, object], keys: tuple[str, ...]) -> object:
-    return next((source[key] for key in keys if source.get(key) is not None), None)

@@ -21,7 +21,14 @@ from longjudge.sessions.render import (
     render_input,
     render_value,
 )
-from longjudge.sessions.values import bool_or_none, is_array, is_object, text_or_none, word
+from longjudge.sessions.values import (
+    bool_or_none,
+    first_of,
+    is_array,
+    is_object,
+    text_or_none,
+    word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -274,7 +281,7 @@ def _calls_beside(message: Message, events: list[Event], time: str | None) -> li
         found.append(
             Event(
                 EventKind.TOOL_CALL,
-                render_input(read_arguments(_first(called, _INPUT_KEYS))),
+                render_input(read_arguments(first_of(called, _INPUT_KEYS))),
                 text_or_none(called.get("name")),
                 text_or_none(entry.get("id")),
                 None,
@@ -324,8 +331,8 @@ def _call_item(item: Message, type_: str, time: str | None) -> list[Event]:
     named = text_or_none(item.get("name"))
     tool = named or type_.removesuffix("_call")
     call_id = text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
-    given = read_arguments(_first(item, _INPUT_KEYS))
-    output = _first(item, _OUTPUT_KEYS)
+    given = read_arguments(first_of(item, _INPUT_KEYS))
+    output = first_of(item, _OUTPUT_KEYS)
     if not named and (code := item.get("code")) is not None:
         given = {"code": code}
     elif type_ == "file_search_call":
@@ -343,13 +350,9 @@ def _call_item(item: Message, type_: str, time: str | None) -> list[Event]:
     return [call, Event(EventKind.TOOL_RESULT, body, tool, call_id, failed, time)]
 
 
-def _first(source: Message, keys: tuple[str, ...]) -> object:
-    return next((source[key] for key in keys if source.get(key) is not None), None)
-
-
 def _text_of(source: Message, depth: int = 0) -> str:
     """The texts of an object, one below the other."""
-    value = _first(source, _TEXT_KEYS)
+    value = first_of(source, _TEXT_KEYS)
     if is_array(value) and depth < _MAX_DEPTH:
         texts = [
             _text_of(part, depth + 1) if is_object(part) else render_value(part) for part in value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from longjudge.sessions.formats.foreign_messages import foreign_message
 from longjudge.sessions.formats.held_messages import held_messages, is_structured, text_message
 from longjudge.sessions.formats.known_messages import known_message
-from longjudge.sessions.formats.otlp import nested
+from longjudge.sessions.formats.otlp import nested, text_at
 from longjudge.sessions.formats.spans import Detail
 from longjudge.sessions.formats.unpacked import unpacked
 from longjudge.sessions.render import compact_json
@@ -237,7 +237,7 @@ class Tool:
 
 def tool_name(span: OtelSpan) -> str:
     """The tool that a span ran."""
-    name = _text(span.attributes, _TOOL_NAMES) or span.name
+    name = text_at(span.attributes, _TOOL_NAMES) or span.name
     for prefix in _TOOL_PREFIXES:
         name = name.removeprefix(prefix) or name
     return name
@@ -249,14 +249,14 @@ def tool_of(span: OtelSpan) -> Tool:
     name = tool_name(span)
     given = _value(attributes, _TOOL_INPUTS)
     output = _value(attributes, _TOOL_OUTPUTS)
-    call_id = _text(attributes, _TOOL_IDS) or None
+    call_id = text_at(attributes, _TOOL_IDS) or None
     for event in span.events:
         if event.name == "gen_ai.tool.message" and given is None:
             given = event.attributes.get("content")
         elif event.name == _CHOICE and output is None:
             output = event.attributes.get("message", event.attributes.get("content"))
         if event.name in ("gen_ai.tool.message", _CHOICE):
-            call_id = call_id or _text(event.attributes, ("id",)) or None
+            call_id = call_id or text_at(event.attributes, ("id",)) or None
     return Tool(name, call_id, bare_input(given), output)
 
 
@@ -291,22 +291,14 @@ def _value(attributes: Attributes, keys: tuple[str, ...]) -> object:
     return None
 
 
-def _text(attributes: Attributes, keys: tuple[str, ...]) -> str:
-    for key in keys:
-        value = attributes.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)
-    return ""
-
-
 def failure_of(span: OtelSpan) -> str | None:
     """What went wrong in a failed span, as far as it says."""
     if not span.failed:
         return None
     for event in span.events:
         if event.name == "exception" and (
-            said := _text(event.attributes, ("exception.message", "message"))
+            said := text_at(event.attributes, ("exception.message", "message"))
         ):
             return said
-    said = _text(span.attributes, ("error.message", "exception.message", "error.type"))
+    said = text_at(span.attributes, ("error.message", "exception.message", "error.type"))
     return span.message or said or "failed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.sessions.formats.otlp import text_at
 from longjudge.sessions.formats.spans import SpanKind
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ SESSION_KEYS = (
     *("ai.telemetry.metadata.sessionId", "traceloop.association.properties.session_id"),
     *("copilot_chat.session_id", "langsmith.trace.session_id"),
 )
+_MAX_NAME = 200
 _AGENT_KEYS = ("gen_ai.agent.name", "agent.name", "agent_name", "traceloop.entity.name")
 
 
@@ -131,17 +133,9 @@ def is_about_models(attributes: Attributes) -> bool:
 
 def agent_of(attributes: Attributes) -> str:
     """The name of a span's agent, empty where it has none."""
-    return _text(attributes, _AGENT_KEYS)
+    return text_at(attributes, _AGENT_KEYS)[:_MAX_NAME]
 
 
 def session_of(attributes: Attributes) -> str:
     """The conversation that a span belongs to, empty where it names none."""
-    return _text(attributes, SESSION_KEYS)
-
-
-def _text(attributes: Attributes, keys: tuple[str, ...]) -> str:
-    for key in keys:
-        value = attributes.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            return str(value)[:200]
-    return ""
+    return text_at(attributes, SESSION_KEYS)[:_MAX_NAME]

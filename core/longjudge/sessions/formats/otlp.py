@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from longjudge.sessions.times import iso_time
-from longjudge.sessions.values import is_array, is_object
+from longjudge.sessions.values import first_of, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,18 +118,18 @@ def read_span(raw: dict[str, object]) -> OtelSpan:
     """One span, whatever its entries are called."""
     contexts = [inner for key in _CONTEXT_KEYS if is_object(inner := raw.get(key))]
     attributes = read_attributes(raw.get("attributes", raw.get("tags")))
-    order, start = _time(_first(raw, _START_KEYS))
+    order, start = _time(first_of(raw, _START_KEYS))
     failed, message = _status(raw, attributes)
     return OtelSpan(
         id=_id(raw, contexts, _SPAN_KEYS),
         parent=_parent(raw),
         trace=_id(raw, contexts, _TRACE_KEYS),
-        name=str(_first(raw, ("name", "operationName")) or ""),
+        name=str(first_of(raw, ("name", "operationName")) or ""),
         order=order,
         start=start,
-        ended=_first(raw, _END_KEYS),
+        ended=first_of(raw, _END_KEYS),
         attributes=attributes,
-        events=tuple(_events(_first(raw, _EVENT_KEYS))),
+        events=tuple(_events(first_of(raw, _EVENT_KEYS))),
         failed=failed,
         message=message,
     )
@@ -150,6 +150,15 @@ def read_attributes(value: object) -> Attributes:
             else:
                 found[key] = plain
     return found
+
+
+def text_at(attributes: Attributes, keys: tuple[str, ...]) -> str:
+    """The first of several attributes that is a text or a number and not empty."""
+    for key in keys:
+        value = attributes.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
+    return ""
 
 
 def nested(attributes: Attributes, prefix: str) -> object:
@@ -227,24 +236,16 @@ def _is_number(text: str) -> bool:
     return text.removeprefix("-").isdecimal() and len(text) < 25
 
 
-def _first(source: dict[str, object], keys: tuple[str, ...]) -> object:
-    for key in keys:
-        value = source.get(key)
-        if value is not None:
-            return value
-    return None
-
-
 def _id(raw: dict[str, object], contexts: list[dict[str, object]], keys: tuple[str, ...]) -> str:
     for source in (raw, *contexts):
-        value = _first(source, keys)
+        value = first_of(source, keys)
         if isinstance(value, str | int):
             return str(value)[:200]
     return ""
 
 
 def _parent(raw: dict[str, object]) -> str:
-    value = _first(raw, _PARENT_KEYS)
+    value = first_of(raw, _PARENT_KEYS)
     if isinstance(value, str | int):
         return str(value)[:200]
     for key in _PARENT_CONTEXTS:
@@ -310,7 +311,7 @@ def read_event(item: dict[str, object]) -> OtelEvent:
     body = _plain(item.get("body"), 0)
     if is_object(body):
         attributes = {**read_attributes(body), **attributes}
-    name = _first(item, ("name", "event_name", "eventName")) or _first(
+    name = first_of(item, ("name", "event_name", "eventName")) or first_of(
         attributes, ("event.name", "event", "name")
     )
     return OtelEvent(str(name or ""), attributes)
@@ -341,10 +342,10 @@ def _status(raw: dict[str, object], attributes: Attributes) -> tuple[bool, str |
     """Whether a span failed, and what is said of it."""
     status = raw.get("status")
     code: object = status
-    message: object = _first(raw, ("status_message", "statusMessage"))
+    message: object = first_of(raw, ("status_message", "statusMessage"))
     if is_object(status):
-        code = _first(status, ("code", "status_code", "statusCode"))
-        message = _first(status, ("message", "description")) or message
+        code = first_of(status, ("code", "status_code", "statusCode"))
+        message = first_of(status, ("message", "description")) or message
     code = code if code is not None else raw.get("status_code")
     code = code if code is not None else attributes.get("otel.status_code")
     message = message or attributes.get("otel.status_description")

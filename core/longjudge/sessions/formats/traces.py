@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from dataclasses import dataclass, replace
+from sys import intern
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from longjudge.errors import NotASessionError
@@ -139,6 +140,7 @@ class SpanReader:
             number = given.number
             for found in self._format.spans(given):
                 found.span.record, found.span.place = number, place
+                _share_texts(found.span)
                 place += 1
                 yield found
 
@@ -381,6 +383,12 @@ class _Tools:
             if spans := self._by_call.get(key):
                 return spans.popleft()
         return None
+
+
+def _share_texts(span: Span) -> None:
+    """Hold once what the spans of a trace have in common."""
+    span.trace, span.session = intern(span.trace), intern(span.session)
+    span.id, span.parent, span.name = intern(span.id), intern(span.parent), intern(span.name)
 
 
 def _news(models: Sequence[Span], reached: Mapping[int, str]) -> bool:
