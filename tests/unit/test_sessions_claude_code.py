@@ -144,6 +144,24 @@ def test_a_streamed_answer_written_again_counts_once(tmp_path: Path) -> None:
     assert notes(session) == {"copies of earlier events, left out": 3}
 
 
+def test_an_answer_written_again_while_it_grows_counts_once(tmp_path: Path) -> None:
+    words = "Let me look at the file first."
+    snapshots = [assistant(text(words[:end]), id="msg_1") for end in range(1, len(words) + 1)]
+    session = load(
+        tmp_path,
+        user("go"),
+        *snapshots,
+        assistant(call("Read", "t1", path="a"), id="msg_1"),
+        assistant(text("Let"), id="msg_2"),
+        assistant(text("Let"), id="msg_3"),
+        assistant(text("Let it be"), id="msg_4"),
+    )
+    bodies = [body for kind, body in events(session) if kind == "assistant_message"]
+    assert bodies == [words, "Let", "Let", "Let it be"]
+    assert notes(session)["growing copies of an answer, counted once"] == len(words) - 1
+    assert session.line(1) == 1 + len(words)
+
+
 def test_an_iflow_record_repeats_the_call_of_the_one_before_it_and_counts_once(
     tmp_path: Path,
 ) -> None:

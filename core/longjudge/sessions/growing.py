@@ -104,6 +104,9 @@ class Growth:
         # A record that is spread over lines is put together only where all of them are read.
         if len(self._notes.torn) > torn or self._has_companions():
             return None
+        # What is new may be the whole of an answer whose beginning was read as an event.
+        if rows.rewritten:
+            return None
         if self._gathering.session().only_main() is not rows:
             return None
         return Grown(events, ends, ends[-1] if ends else self.size)

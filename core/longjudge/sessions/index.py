@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from longjudge.sessions.columns import followed, joined, widened
-from longjudge.sessions.model import KIND_CODES, Event, EventIndex, EventKind
+from longjudge.sessions.model import DIGEST_BYTES, KIND_CODES, Event, EventIndex, EventKind
 
 _CALL, _RESULT = EventKind.TOOL_CALL, EventKind.TOOL_RESULT
 
@@ -41,10 +41,14 @@ def extend_index(index: EventIndex, more: EventIndex, offset: int = 0) -> None:
 
 
 class IndexBuilder:
-    """Rows of one thread, in order; the tools' names are those of the whole session."""
+    """Rows of one thread, in order; the tools' names are those of the whole session.
+
+    `rewritten` says that a row was to be taken back that stands in an index already given out.
+    """
 
     def __init__(self, tools: ToolNames) -> None:
         self._tools = tools
+        self.rewritten = False
         self._before = 0
         self._open_by_id: dict[str, list[int]] = {}
         self._open_last: int | None = None
@@ -111,6 +115,21 @@ class IndexBuilder:
             self._add_tool(tool)
         except OverflowError:
             self._make_room(row, positions=position, chars=chars, tokens=tokens, tools=tool)
+
+    def take_back(self) -> bool:
+        """Drop the last row, of an event that is no call and no result; false where it is fixed."""
+        index = self.index
+        if not index.kinds:
+            self.rewritten = True
+            return False
+        records = index.records
+        assert isinstance(records, array)
+        for column in (index.kinds, index.errors, records, index.positions, index.chars):
+            column.pop()
+        for column in (index.tokens, index.tools, index.calls):
+            column.pop()
+        del index.digests[-DIGEST_BYTES:]
+        return True
 
     def _make_room(self, row: int, **values: int) -> None:
         """Append what is still missing of a row, to columns that are widened where they must be."""

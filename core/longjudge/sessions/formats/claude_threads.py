@@ -9,6 +9,7 @@ task notice, else the prompt. What cannot be linked is still read.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,17 +32,34 @@ if TYPE_CHECKING:
     from longjudge.sessions.notes import Notes
 
 COPIES = "copies of earlier events, left out"
+PIECES = "growing copies of an answer, counted once"
 COPIED = "events of a session that continues in another file, counted there"
 
 _IFLOW_ANSWER = "response-"
 """How iFlow, which writes these records too, begins the id of an answer."""
 
+_WORDS = (EventKind.ASSISTANT_MESSAGE, EventKind.THINKING)
 _STARTERS = frozenset({"Task", "Agent"})
 _DIGIT = re.compile(r"[1-9]")
 _TASK_ID = re.compile(r"<task-id>\s*([\w-]{1,100})\s*</task-id>")
 _TOOL_USE_ID = re.compile(r"<tool-use-id>\s*([\w-]{1,100})\s*</tool-use-id>")
 
 _agent_of_result = msgspec.json.Decoder(AgentOfResult).decode
+
+
+@dataclass(frozen=True, slots=True)
+class _Latest:
+    """The last event that was kept: which answer it is of, its words, and its row."""
+
+    answer: tuple[str | None, EventKind, str]
+    body: str
+    line: int
+    row: int
+
+    def is_beginning_of(self, other: _Latest) -> bool:
+        """Whether another event, in a later record, goes on where this one ends."""
+        same = self.answer == other.answer and self.row == other.row - 1
+        return same and self.line != other.line and other.body.startswith(self.body or "\0")
 
 
 class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
@@ -51,6 +69,7 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         super().__init__(gathering, notes)
         self._seen = KeySet()
         self._title_rank = 0
+        self._latest: _Latest | None = None
         self._starters: dict[str, tuple[str, int]] = {}
         self._notices: dict[str, str] = {}
 
@@ -68,6 +87,7 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
             self.notes.add(copy, line, Severity.INFO)
             return None
         rows = self.session.thread(thread)
+        self._note_piece(record, event, line, thread, rows)
         if event.kind is EventKind.TOOL_CALL and event.tool in _STARTERS:
             self._note_starter(record, event, thread, len(rows))
         elif event.kind is EventKind.TOOL_RESULT and event.call_id in self._starters:
@@ -75,6 +95,23 @@ class ClaudeKeeper(RecordKeeper[ClaudeRecord]):
         elif thread != MAIN_THREAD and event.kind is EventKind.SYSTEM and record.type == "user":
             self.session.opens_with(thread, event.body)
         return rows
+
+    def _note_piece(
+        self, record: ClaudeRecord, event: Event, line: int, thread: str, rows: IndexBuilder
+    ) -> None:
+        """Take back the last event where this one is the same words of one answer, and more.
+
+        A proxy or an export may write an answer again and again while it grows.
+        """
+        message_id = record.message.id if record.message else None
+        grows = event.kind in _WORDS and message_id and _DIGIT.search(message_id)
+        before, now = self._latest, None
+        if grows:
+            now = _Latest((message_id, event.kind, thread), event.body, line, len(rows))
+        if now and before and before.is_beginning_of(now) and rows.take_back():
+            now = replace(now, row=len(rows))
+            self.notes.add(PIECES, line, Severity.INFO)
+        self._latest = now
 
     def pass_over(self, record: ClaudeRecord, line: int) -> bool:
         """Count bookkeeping by its type; some of it names the session, or who started whom."""

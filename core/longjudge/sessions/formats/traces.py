@@ -100,10 +100,11 @@ class TraceFormat(RetoldFormat):
                 f"{self.what} ({len(spans)}), but no content recorded: what was said and done is"
                 f" not in this file; {self.how}"
             )
-        roots = arrange(spans)
+        roots, count = arrange(spans), len(spans)
+        spans.clear()
         kept = sum(1 for root in roots for _ in walk(root))
-        if kept < len(spans):
-            telling.note(TWICE, None, count=len(spans) - kept)
+        if kept < count:
+            telling.note(TWICE, None, count=count - kept)
         _Teller(telling, reader, self.session_around(around)).tell(roots)
 
 
@@ -228,12 +229,14 @@ class _Teller:
         self._begun: dict[str, set[str]] = {}
         self._silent = 0
 
-    def tell(self, roots: Sequence[Span]) -> None:
-        """Tell everything, root by root."""
+    def tell(self, roots: list[Span]) -> None:
+        """Tell everything, root by root; the list is emptied, and what was told let go of."""
         sessions = first_sessions(roots)
         reached: dict[int, str] = {}
         copies = 0
-        for root in roots:
+        roots.reverse()
+        while roots:
+            root = roots.pop()
             named = root.session or sessions.get(root.trace) or self._session
             models = main_models(root)
             if not named and root.kind is SpanKind.MODEL and not _news(models, reached):
@@ -257,6 +260,7 @@ class _Teller:
             self._telling.note(NO_CONTENT, None, Severity.WARNING, self._silent)
 
     def _walk(self, root: Span, place: _Place) -> None:
+        self._seen.clear()
         pending: list[tuple[Span, _Place] | _Say | _Close] = [(root, place)]
         while pending:
             step = pending.pop()
