@@ -129,7 +129,7 @@ async def test_a_run_key_after_a_refused_value_runs_nothing_but_a_cancel_cancels
 async def test_other_letters_are_not_typed(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 3)) as desk:
         await ready(desk)
-        await desk.press("s", "5", "d", "q", "0", "0", "0", "space", "enter")
+        await desk.press("s", "5", "h", "q", "0", "0", "0", "space", "enter")
         await desk.until(lambda: desk.bench.settings.chunk_chars == 5000)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -235,6 +236,19 @@ def test_nothing_is_left_of_a_session_that_could_not_be_written(
 
     monkeypatch.setattr("longjudge.cli.sample.make_sample", fail)
     assert longjudge("sample", "--out", tmp_path / "s.jsonl").code == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("longjudge.cli.sample.make_sample", fail)
+    refused = longjudge("sample", "--out", tmp_path / "s.jsonl")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "s.jsonl: No space left on device; make room" in refused.err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -127,6 +127,11 @@ def _new_file(path: str, *, replaces: bool) -> Generator[BinaryIO]:
             # Not every file system knows links; there a name is looked for once more.
             _refuse_existing(path, force=False)
             os.replace(part, path)
+    except OSError as error:
+        if error.filename is None:
+            # What fails while it writes does not know its file.
+            error.filename = clean_line(path)
+        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)

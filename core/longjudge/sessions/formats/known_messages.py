@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Message = dict[str, object]
 
 _LARGEST = 64_000
-_ALL_BYTES = 16_000_000
+_ALL_BYTES = 8_000_000
 _encode = msgspec.json.Encoder().encode
 
 
