@@ -43,7 +43,7 @@ def example() -> Iterator[ModuleType]:
 
 
 def add_row(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = blocks("python")[1].strip().removesuffix(",")
+    row = blocks("text")[0].strip().removesuffix(",")
     table = (eval(row, example.__dict__), *retold_table.RETOLD)
     monkeypatch.setattr(retold_table, "RETOLD", table)
 
@@ -68,7 +68,7 @@ def test_the_sample_loads_with_the_module_and_its_row(
 
 def test_the_example_s_tests_pass(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     add_row(example, monkeypatch)
-    tests = run(blocks("python")[2], f"{EXAMPLE}_tests")
+    tests = run(blocks("python")[1], f"{EXAMPLE}_tests")
     names = [name for name in vars(tests) if name.startswith("test_")]
     assert len(names) == 6
     for name in names:
