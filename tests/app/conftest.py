@@ -7,7 +7,7 @@ import gc
 import json
 import sys
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -106,8 +106,10 @@ class Desk:
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         for _ in range(PUMPS):
-            if condition():
-                return
+            # A row that is looked at may not be there yet.
+            with suppress(IndexError):
+                if condition():
+                    return
             await self.pilot.pause()
         raise AssertionError(f"never: {what or condition}\n{self.text}")
 

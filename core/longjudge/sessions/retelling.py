@@ -64,8 +64,9 @@ class Spool:
     """
 
     def __init__(self) -> None:
-        self._file = open_unnamed()
-        self.descriptor = self._file.fileno()
+        with open_unnamed() as file:
+            # A number and no object: of two that are collected together either may go first.
+            self.descriptor = os.dup(file.fileno())
         self.ends: array[int] = array("Q")
         self.origins: array[int] = array("I")
         self.oddities = Oddities()
@@ -136,7 +137,8 @@ class Spool:
 
     def close(self) -> None:
         """Give the room back."""
-        self._file.close()
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
         # Whatever is opened next may go by the same number.
         self.descriptor = -1
 
