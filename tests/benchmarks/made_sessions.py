@@ -68,7 +68,7 @@ def _time(number: int) -> str:
 def _claude_code(rng: random.Random) -> Iterator[str]:
     texts, number = _texts(rng), 0
     shared = (
-        '"isSidechain":false,"userType":"external","cwd":"/work/app","sessionId":'
+        '"isSidechain":false,"userType":"external","cwd":"/home/dev/app","sessionId":'
         '"5b1c2f0a-0000-4000-8000-000000000001","version":"2.1.0","gitBranch":"main"'
     )
 
@@ -115,7 +115,7 @@ def _codex(rng: random.Random) -> Iterator[str]:
 
     yield record(
         "session_meta",
-        '"id":"0199a213-81c0-7800-8aa1-bbab2a035a53","cwd":"/work/app","originator":"codex_cli",'
+        '"id":"0199a213-81c0-7800-8aa1-bbab2a035a53","cwd":"/home/dev/app","originator":"codex_cli",'
         '"cli_version":"0.50.0","instructions":null',
     )
     while True:
