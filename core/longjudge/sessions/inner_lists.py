@@ -93,7 +93,7 @@ class _Walk:
                 end = scanner.value_end(position)
                 if path in self._paths:
                     self._found.append((position, end))
-            position = self._next(end, b"]")
+            position = self._scanner.next_behind(end, b"]")
         return position + 1
 
     def _entries(self, position: int, above: str) -> int:
@@ -112,16 +112,5 @@ class _Walk:
             if scanner.byte_at(colon) != b":":
                 raise DamagedError(colon)
             end = self._value(scanner.after_space(colon + 1), above + name)
-            position = self._next(end, b"}")
+            position = self._scanner.next_behind(end, b"}")
         return position + 1
-
-    def _next(self, end: int, closer: bytes) -> int:
-        """Where the next value begins, or the closer stands."""
-        scanner = self._scanner
-        position = scanner.after_space(end)
-        byte = scanner.byte_at(position)
-        if byte == b",":
-            return scanner.after_space(position + 1)
-        if byte != closer:
-            raise DamagedError(position, is_end=not byte)
-        return position

@@ -86,6 +86,20 @@ class Scanner:
         """Where what is no blank begins."""
         return self._after(_SPACE, position)
 
+    def next_behind(self, end: int, closer: bytes) -> int:
+        """Where the value or entry behind one that ends here begins, or the closer stands.
+
+        Raises:
+            DamagedError: neither follows.
+        """
+        position = self.after_space(end)
+        byte = self.byte_at(position)
+        if byte == b",":
+            return self.after_space(position + 1)
+        if byte != closer:
+            raise DamagedError(position, is_end=not byte)
+        return position
+
     def after_fill(self, position: int) -> int:
         """Where what is no blank, no comma and no NUL begins."""
         return self._after(_FILL, position)

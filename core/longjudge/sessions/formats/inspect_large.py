@@ -93,7 +93,7 @@ class _Walk:
                 position = scanner.value_end(position)
                 if not above and position - named <= _SHELL_BYTES:
                     self._shell.append(scanner.bytes_at(named, position - named))
-            position = self._next(position, b"}")
+            position = self._scanner.next_behind(position, b"}")
         return position + 1
 
     def finish(self) -> None:
@@ -118,7 +118,7 @@ class _Walk:
                 self._item(scanner.bytes_at(position, end - position), name)
             else:
                 self._item(b"null", name)
-            position = self._next(end, closer)
+            position = self._scanner.next_behind(end, closer)
         self._flush()
         return position + 1
 
@@ -163,14 +163,3 @@ class _Walk:
         if scanner.byte_at(colon) != b":":
             raise DamagedError(colon)
         return name, scanner.after_space(colon + 1)
-
-    def _next(self, end: int, closer: bytes) -> int:
-        """Where the next entry begins, or the closer stands."""
-        scanner = self._scanner
-        position = scanner.after_space(end)
-        byte = scanner.byte_at(position)
-        if byte == b",":
-            return scanner.after_space(position + 1)
-        if byte != closer:
-            raise DamagedError(position, is_end=not byte)
-        return position
