@@ -152,6 +152,27 @@ def test_what_does_not_stand_behind_what_was_read_is_read_anew(tmp_path, change)
     assert session.growth.read(session) is None
 
 
+def test_an_answer_whose_beginning_was_an_event_already_is_read_anew(tmp_path):
+    def said(words):
+        shared = {"sessionId": "s", "isSidechain": False, "timestamp": "2026-01-01T00:00:00Z"}
+        content = [{"type": "text", "text": words}]
+        message = {"id": "msg_1", "role": "assistant", "content": content}
+        record = {"type": "assistant", "uuid": f"u{len(words)}", "message": message, **shared}
+        return json.dumps(record) + "\n"
+
+    path = tmp_path / "live.jsonl"
+    path.write_text(said("Let me"))
+    session = load_session(path)
+    with path.open("a") as file:
+        file.write(said("Let me look."))
+    assert session.growth is not None
+    assert session.growth.read(session) is None
+    fresh = load_session(path)
+    assert [fresh.event(n).body for n in range(len(fresh.index))] == ["Let me look."]
+    fresh.close()
+    session.close()
+
+
 def test_what_has_no_plain_end_is_not_read_on(tmp_path):
     rng = random.Random(7)
     unfinished, array = tmp_path / "cut.jsonl", tmp_path / "array.json"
