@@ -12,7 +12,7 @@ README = Path(__file__).parents[2] / "README.md"
 PLACES = {
     "### The library": (Scope.LIBRARY,),
     "### The workbench": (Scope.SCREEN, Scope.SEARCH),
-    "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.APP),
+    "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.OVER, Scope.APP),
 }
 
 

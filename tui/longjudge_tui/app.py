@@ -21,6 +21,7 @@ from longjudge_tui.library.screen import Library
 from longjudge_tui.palette import Palette
 from longjudge_tui.themes import THEMES
 from longjudge_tui.widgets.dialogs import HelpDialog, QuitDialog
+from longjudge_tui.widgets.whole_screen import WholeScreen
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.screen import Workbench
 
@@ -149,10 +150,13 @@ class LongjudgeApp(App[None]):
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
         """The palette: every command of the screen, and the themes."""
         at_library = self.current_mode == LIBRARY
-        scope = Scope.LIBRARY if at_library else Scope.SCREEN
+        scopes = (Scope.LIBRARY,) if at_library else (Scope.SCREEN,)
         choose = self._library.choose if at_library else self._workbench.choose
+        if isinstance(screen, WholeScreen):
+            scopes, choose = (screen.SCOPE, Scope.OVER), screen.choose
         for each in COMMANDS:
-            if works_in(each, scope) and each.id not in _NOT_IN_PALETTE:
+            here = any(works_in(each, scope) for scope in scopes)
+            if here and each.id not in _NOT_IN_PALETTE:
                 yield SystemCommand(each.help, f"key {each.shown}", partial(choose, each.id))
         yield SystemCommand("Change the theme", "Light, dark, and others", self.action_change_theme)
         yield SystemCommand("Quit", f"key {command('quit').shown}", self.action_quit)

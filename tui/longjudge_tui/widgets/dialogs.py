@@ -140,6 +140,7 @@ _SECTIONS = (
     ("In the library", (Scope.LIBRARY,)),
     ("In the workbench", (Scope.SCREEN, Scope.SEARCH, Scope.SLIDER)),
     ("In every list", (Scope.LIST,)),
+    ("In what stands over another screen", (Scope.OVER,)),
     ("Everywhere", (Scope.EITHER, Scope.APP)),
 )
 
