@@ -151,7 +151,7 @@ class Desk:
     def highlighted(self) -> str:
         """The text that stands out as a quote in the detail view."""
         detail = self.app.screen_stack[0].query_one("#detail")
-        look = detail.get_component_rich_style("look--quote")
+        look = detail.part_style("look--quote")
         return "".join(
             segment.text
             for y in range(min(detail.row_count, detail.size.height))

@@ -42,7 +42,7 @@ def burst(desk, *keys):
 def marked(desk):
     """What stands out in the text as found."""
     detail = desk.app.screen.query_one("#detail")
-    look = detail.get_component_rich_style("look--hit")
+    look = detail.part_style("look--hit")
     return "".join(
         segment.text
         for y in range(min(detail.row_count, detail.size.height))

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
+from textual.dom import DOMNode
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from textual import events
+    from textual.app import App
     from textual.binding import BindingType
     from textual.timer import Timer
 
@@ -33,36 +35,19 @@ BAR_SECONDS = 0.1
 """How much later than the rows the thumb of the scroll bar may follow: it takes long to draw."""
 
 Cells = list[tuple[str, str]]
-"""A row's cells: text that is safe to show, and the word for how it looks."""
-
-LOOKS = (
-    "plain",
-    "dim",
-    "clean",
-    "flagged",
-    "active",
-    "gap",
-    "strong",
-    "button",
-    "quote",
-    "hit",
-    "secret",
-    "bar",
-    "head",
-)
+"""A row's cells: text that is safe to show, and the word for how it looks: `plain`, or a `look--…`
+of the stylesheet."""
 
 _OWN_GROUND = frozenset({"quote", "hit"})
+
+_KNOWN: dict[Hashable, Style] = {}
+"""How looks turned out, by all that they depend on; few themes are used by one process."""
 
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows with a cursor, moved by keys and mouse."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.LIST)]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        *(f"look--{look}" for look in LOOKS),
-        "row--cursor",
-        "row--cursor-blurred",
-    }
     ALLOW_SELECT = False
     OPEN_ON_CLICK: ClassVar[bool] = False
 
@@ -232,24 +217,46 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             segments.append(Segment(" " * (width - used), self._style("plain", mark)))
         return Strip(segments, width)
 
+    @property
+    def _host(self) -> App[object]:
+        return self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
     def _style(self, look: str, mark: str) -> Style:
         style = self._styles_by_look.get((look, mark))
         if style is None:
-            # Whole styles are taken apart, since only these resolve colours that depend on what
-            # they stand on, such as `$text-muted`.
-            style = self.get_component_rich_style(mark) if mark else self.rich_style
-            if look != "plain":
-                own = self.get_component_rich_style(f"look--{look}")
-                ground = own.bgcolor if look in _OWN_GROUND else None
-                style += Style(
-                    color=own.color,
-                    bgcolor=ground,
-                    bold=own.bold,
-                    underline=own.underline,
-                    reverse=own.reverse,
-                )
+            known = (type(self), self._host.theme, self.rich_style, look, mark)
+            style = _KNOWN.get(known)
+            if style is None:
+                style = _KNOWN[known] = self._look_style(look, mark)
             self._styles_by_look[look, mark] = style
         return style
+
+    def _look_style(self, look: str, mark: str) -> Style:
+        # Whole styles are taken apart, since only these resolve colours that depend on what they
+        # stand on, such as `$text-muted`.
+        style = self.part_style(mark) if mark else self.rich_style
+        if look == "plain":
+            return style
+        own = self.part_style(f"look--{look}")
+        return style + Style(
+            color=own.color,
+            bgcolor=own.bgcolor if look in _OWN_GROUND else None,
+            bold=own.bold,
+            underline=own.underline,
+            reverse=own.reverse,
+        )
+
+    def part_style(self, name: str) -> Style:
+        """How the stylesheet has a part of the list.
+
+        Component classes would do the same, but Textual works all of them out again for every
+        list, shown or not, whenever a class or the focus changes: most of the time an app takes
+        to start.
+        """
+        part = DOMNode(classes=name)
+        part._attach(self)  # pyright: ignore[reportPrivateUsage]
+        self._host.stylesheet.apply(part, animate=False)  # pyright: ignore[reportUnknownMemberType]
+        return part.styles.rich_style
 
     def notify_style_update(self) -> None:
         """Forget what was drawn in other colours."""
