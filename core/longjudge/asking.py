@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.answers import understand
 from longjudge.budget import Purse
-from longjudge.calls import Calls
+from longjudge.calls import Calls, InHand
 from longjudge.crew import Crew
 from longjudge.equals import Equals
 from longjudge.errors import LongjudgeError, SessionError
@@ -26,6 +26,7 @@ from longjudge.judges.reply import BadReply, bounded_reply
 from longjudge.keeping import COMMIT_SECONDS, Keeper
 from longjudge.leases import Leases
 from longjudge.pauses import PAUSES, Waits
+from longjudge.pausing import Pausing
 from longjudge.prompt import build_question
 from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
 from longjudge.reopening import Reopening
@@ -94,7 +95,7 @@ class Asking:
         self._purse = Purse(budget, upper_price)
         self._calls = Calls(judge, board, self._purse, self._keep_late)
         name = board.session.name
-        self._leases = Leases(
+        self.leases = Leases(
             store,
             keys,
             holder=holder,
@@ -104,7 +105,7 @@ class Asking:
             offer=self._keeper.keep_refused,
         )
         self._sharing = Sharing(
-            keys, flights, self._leases, self._wait_is_over, fresh=fresh, alone=self._calls.unsent
+            keys, flights, self.leases, self._wait_is_over, fresh=fresh, alone=self._calls.unsent
         )
         self._listener = listener
         self._answered = answered
@@ -114,9 +115,15 @@ class Asking:
         self._equals = Equals(keys)
         self._settling = Settling(board, keys, self._keeper, self._sharing, self._equals)
         self._gaps = Gaps(
-            board, self._schedule, self._sharing, self._equals, lambda: self.stop_cause is not None
+            board,
+            self._schedule,
+            self._sharing,
+            self._equals,
+            lambda: self.stop_cause is not None,
+            listener,
         )
         self._retries: dict[int, RetryCount] = {}
+        self.pausing = Pausing(board, self._schedule, self._sharing, self._retries, listener)
         self._policy = RetryPolicy()
         self._crew = Crew(self._work, concurrency, left=self._over.set)
         self._reopening = Reopening(
@@ -143,18 +150,19 @@ class Asking:
         return self._gaps.budget_ended
 
     @property
-    def holds_left(self) -> int:
-        """How many leases may still stand in the store, once it is over."""
-        return self._leases.left
+    def in_hand(self) -> InHand:
+        """What it has in hand now."""
+        return InHand(len(self._calls), len(self._settling.under_way), self.leases.left)
 
     def count_from(self, moment: float) -> None:
         """Let no verdict from before a moment (seconds since 1970) count, whoever gave it."""
-        self._leases.since = self._settling.since = moment
+        self.leases.since = self._settling.since = moment
 
     def stop(self, cause: StopCause) -> None:
         """Start nothing new; the first cause counts, and a later call changes nothing."""
         if self.stop_cause is None and not self._over.is_set():
             self.stop_cause = cause
+            self.pausing.end()
             self._schedule.close()
             self._over.set()
             self._listener(Stopping(cause.name.lower()))
@@ -198,6 +206,7 @@ class Asking:
 
     def close(self) -> None:
         """Ask about nothing any more; called when whatever was to be asked has been."""
+        self.pausing.end()
         self._over.set()
 
     async def run(self, time_limit: float) -> None:
@@ -213,7 +222,7 @@ class Asking:
         if first is None or self.stop_cause is not None:
             return
         if self._purse.refuses(first, MAX_TOKENS):
-            self._stop_at_budget()
+            self._gaps.stop_at_budget()
             return
         await self._judge.prepare()
         # What was cancelled meanwhile leads no others.
@@ -222,12 +231,12 @@ class Asking:
             return
         self._schedule.fill(leaders)
         try:
-            async with self._leases.at_work():
+            async with self.leases.at_work():
                 await self._let_work(time_limit, len(leaders))
                 await self._keeper.keep_refused()
         finally:
             self._sharing.end()
-            await self._leases.aclose()
+            await self.leases.aclose()
 
     async def _let_work(self, time_limit: float, leaders: int) -> None:
         with self._waits.heard(self._paused):
@@ -252,7 +261,7 @@ class Asking:
     async def _watch(self, time_limit: float) -> None:
         """Wait for the end, the limit or a stop; after a stop, give the grace and cut off."""
         try:
-            async with asyncio.timeout(time_limit):
+            async with self.pausing.limited(time_limit):
                 await self._over.wait()
         except TimeoutError:
             self.stop(StopCause.LIMIT)
@@ -261,7 +270,7 @@ class Asking:
         await self._calls.wind_up(GRACE_SECONDS)
         # A store that another process holds must not keep a stopped judgment from its end.
         self._keeper.bound()
-        self._leases.bound()
+        self.leases.bound()
 
     async def _work(self) -> None:
         try:
@@ -292,6 +301,8 @@ class Asking:
         await self._calls.pace.turn()
         if given_up() or self.stop_cause is not None:
             return True
+        if self.pausing.keeps_back(position):
+            return False
         board = self._board
         question = build_question(
             board.session, board.plan, position, self._rubric, redact=self._redact
@@ -300,7 +311,7 @@ class Asking:
         reservation = self._purse.reserve(position, count.max_tokens, self._schedule.wake)
         if reservation is None:
             if self._purse.is_empty:
-                self._end_unasked(position)
+                self._gaps.end_unasked(position)
                 return True
             # What is on its way may cost less than it was taken for.
             self._schedule.hold(position)
@@ -358,17 +369,18 @@ class Asking:
         self._gaps.trouble(position, reason, problem)
         stopping = self.stop_cause is not None
         if not stopping and self._purse.refuses(position, self._retries[position].max_tokens):
-            self._end_unasked(position)
+            self._gaps.end_unasked(position)
             return True
         # First put back, then told: a listener may cancel the chunk at once.
         self._schedule.put_back(position, time.monotonic() + wait)
+        self.pausing.let_go(position)
         self._board.retrying(position, wait, reason, problem)
         return False
 
     async def _understand(self, position: int, question: Question, answer: Answer) -> bool:
         """Read an answer that was paid for; whether the schedule is done with the chunk."""
         cost = self._calls.cost(answer)
-        self._board.spent.add(answer.usage, cost)
+        self._board.answered(position, answer.usage, cost)
         self._answered(position, answer.usage)
         self._board.chunks[position].raw_reply = bounded_reply(answer.text)
         kept = understand(self._judge, question, answer)
@@ -384,17 +396,3 @@ class Asking:
             return self._again(position, 0.0, reply.reason, reply.detail)
         self._gaps.end(position, GapReason.CANCELLED if cancelled else reply.reason, reply.detail)
         return True
-
-    def _end_unasked(self, position: int) -> None:
-        """End a chunk that the budget does not let be asked (again)."""
-        self._stop_at_budget()
-        self._gaps.end_unasked(position)
-
-    def _stop_at_budget(self) -> None:
-        """Start nothing new: whatever is in flight is awaited, everything else ends here."""
-        if self.budget_ended:
-            return
-        self._gaps.budget_ended = True
-        if self.stop_cause is None:
-            self._listener(Stopping("budget"))
-        self._gaps.end_scheduled()

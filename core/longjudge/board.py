@@ -31,7 +31,8 @@ class ChunkRecord:
 
     `waited` is how long it has been in `waiting` and `retrying`, `waits_since` when it came there
     (monotonic). `in_vain` says why a new question brought no verdict where an earlier one stands.
-    `kept` has its reply only where it is not `stored`; else the store has it.
+    `kept` has its reply only where it is not `stored`; else the store has it. `tokens` and
+    `cost_usd` are those of its answers in this judgment, None where a price is unknown.
     """
 
     state: ChunkState = ChunkState.QUEUED
@@ -48,6 +49,8 @@ class ChunkRecord:
     raw_reply: str = ""
     problem: str = ""
     in_vain: str = ""
+    tokens: int = 0
+    cost_usd: float | None = 0.0
 
     @property
     def disagrees(self) -> bool:
@@ -88,6 +91,7 @@ class Board:
         self._standing: dict[int, tuple[KeptVerdict, bool]] = {}
         self._lean: dict[KeptVerdict, KeptVerdict] = {}
         self.redacted = redacted
+        self._still = False
 
     def started(self, position: int) -> None:
         """A question about the chunk goes out now."""
@@ -103,6 +107,29 @@ class Board:
         if record.asked_at is not None:
             record.seconds += time.monotonic() - record.asked_at
             record.asked_at = None
+
+    def answered(self, position: int, usage: Usage, cost_usd: float | None) -> None:
+        """An answer about the chunk came, and was paid for."""
+        self.spent.add(usage, cost_usd)
+        record = self.chunks[position]
+        record.tokens += usage.prompt_tokens + usage.output_tokens
+        if record.cost_usd is not None:
+            record.cost_usd = None if cost_usd is None else record.cost_usd + cost_usd
+
+    def stand_still(self) -> None:
+        """Count no wait until `move_on`: nobody is waited for, it is a person who pauses."""
+        self._still, now = True, time.monotonic()
+        for record in self.chunks:
+            if record.waits_since is not None:
+                record.waited += now - record.waits_since
+                record.waits_since = None
+
+    def move_on(self) -> None:
+        """Count waits again, from now on."""
+        self._still, now = False, time.monotonic()
+        for record in self.chunks:
+            if record.state in WAITS:
+                record.waits_since = now
 
     def waiting(self, position: int) -> None:
         """Another judgment is asking the same."""
@@ -214,7 +241,7 @@ class Board:
         record.state = state
         if record.waits_since is not None:
             record.waited += now - record.waits_since
-        record.waits_since = now if state in WAITS else None
+        record.waits_since = now if state in WAITS and not self._still else None
         self._listener(
             ChunkUpdate(
                 part=position + 1,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge.judges.base import AskError
@@ -22,6 +23,23 @@ if TYPE_CHECKING:
     from longjudge.board import Board
     from longjudge.budget import Purse, Reservation
     from longjudge.judges.base import Answer, Judge, Question
+
+
+@dataclass(frozen=True, slots=True)
+class InHand:
+    """What a judgment has in hand.
+
+    `calls` are those in flight or being closed, `verdicts` are on their way into the store, and
+    `leases` may stand in it.
+    """
+
+    calls: int
+    verdicts: int
+    leases: int
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.calls or self.verdicts or self.leases)
 
 
 class Calls:
@@ -44,6 +62,10 @@ class Calls:
         self._late = late
         self.pace = Pace()
         self._in_flight: dict[int, asyncio.Task[Answer]] = {}
+
+    def __len__(self) -> int:
+        """How many are in flight, or being closed."""
+        return len(self._in_flight)
 
     def cost(self, answer: Answer) -> float | None:
         """Price of an answer, None where it is unknown."""

@@ -10,7 +10,7 @@ last chunk of a thread and no other.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -173,6 +173,26 @@ class ChunkPlan(Sequence[Chunk]):
     def fill(self, position: int) -> float:
         """How much of the limit a chunk takes, from 0 to 1."""
         return self.size(position) / self._measure.limit
+
+    def thread_of(self, position: int) -> Thread:
+        """The thread whose events a chunk holds."""
+        return self._index.threads[self._threads[position]]
+
+    def begins_thread(self, position: int) -> bool:
+        """Whether a chunk is the first of one thread among several."""
+        if len(self._index.threads) < 2:
+            return False
+        return not position or self._threads[position - 1] != self._threads[position]
+
+    def thread_starts(self) -> list[tuple[int, int]]:
+        """Number of each thread that has chunks, and the position of its first one, in order."""
+        firsts, threads = self._firsts, self._threads
+        starts: list[tuple[int, int]] = []
+        for number, thread in enumerate(self._index.threads):
+            position = bisect_left(firsts, thread.first)
+            if position < len(firsts) and threads[position] == number:
+                starts.append((number, position))
+        return starts
 
     def extents(self) -> tuple[list[int], list[int]]:
         """Characters and number of events of every chunk, without making chunk objects."""

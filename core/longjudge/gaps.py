@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from longjudge.states import GapReason
+from longjudge.updates import Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from longjudge.equals import Equals
     from longjudge.schedule import Schedule
     from longjudge.sharing import Sharing
+    from longjudge.updates import Listener
 
 
 class Gaps:
@@ -30,6 +32,7 @@ class Gaps:
         sharing: Sharing,
         equals: Equals,
         stopping: Callable[[], bool],
+        listener: Listener,
     ) -> None:
         self.cancelled: set[int] = set()
         self.budget_ended = False
@@ -38,6 +41,7 @@ class Gaps:
         self._sharing = sharing
         self._equals = equals
         self._stopping = stopping
+        self._listener = listener
         self._reopened: Counter[int] = Counter()
         self._troubles: dict[int, tuple[GapReason, str]] = {}
 
@@ -78,8 +82,18 @@ class Gaps:
             if not self._board.ended(follower):
                 self._board.gap(follower, reason, problem, reply)
 
+    def stop_at_budget(self) -> None:
+        """Start nothing new: whatever is in flight is awaited, everything else ends here."""
+        if self.budget_ended:
+            return
+        self.budget_ended = True
+        if not self._stopping():
+            self._listener(Stopping("budget"))
+        self._end_scheduled()
+
     def end_unasked(self, position: int) -> None:
         """End a chunk that the budget does not let be asked (again)."""
+        self.stop_at_budget()
         if self._board.ended(position):
             return
         reason, problem = self._troubles.get(position, (GapReason.SKIPPED, ""))
@@ -90,7 +104,7 @@ class Gaps:
             if not self._board.ended(follower):
                 self._board.gap(follower, GapReason.SKIPPED)
 
-    def end_scheduled(self) -> None:
+    def _end_scheduled(self) -> None:
         """End what is not in flight, except where another judgment's verdict is there."""
         for position in self._schedule.drain():
             if self._sharing.has_borrowed(position):

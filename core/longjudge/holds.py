@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from longjudge.errors import StoreError
 from longjudge.store import leases
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class HoldState(StrEnum):
 class Hold:
     """One thing that is held. `age` is in seconds, `detail` hostile text as it was written.
 
-    `holder` is the id of the judgment that took it.
+    `holder` is the id of the judgment that took it, `doing` what that does, hostile as well.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Hold:
     age: float
     detail: str
     holder: str = ""
+    doing: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """The JSON object of `holds --json`."""
@@ -67,20 +69,53 @@ async def list_holds(store: Store) -> list[Hold]:
     return [_hold(lease, now) for lease in await leases.leases(store)]
 
 
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep released, what it could not release, and why not."""
+
+    released: tuple[Hold, ...] = ()
+    left: tuple[Hold, ...] = ()
+    fault: str = ""
+
+
+async def sweep(store: Store) -> Swept:
+    """Release what dead owners left, as much of it as can be.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    now = time.time()
+    released: list[Hold] = []
+    left: list[Hold] = []
+    fault = ""
+    for lease in await leases.leases(store):
+        if lease.alive:
+            continue
+        hold = _hold(lease, now)
+        try:
+            if await leases.take_over(store, lease):
+                released.append(replace(hold, state=HoldState.RELEASED))
+        except StoreError as error:
+            left.append(hold)
+            fault = str(error)
+    try:
+        await leases.forget_dead_owners(store)
+    except StoreError as error:
+        # Who holds nothing any more is in nobody's way.
+        fault = fault or (str(error) if left else "")
+    return Swept(tuple(released), tuple(left), fault)
+
+
 async def sweep_holds(store: Store) -> list[Hold]:
     """Release what dead owners left, and return it.
 
     Raises:
         StoreError: the store cannot be read, or something could not be released.
     """
-    now = time.time()
-    released = [
-        replace(_hold(lease, now), state=HoldState.RELEASED)
-        for lease in await leases.leases(store)
-        if not lease.alive and await leases.take_over(store, lease)
-    ]
-    await leases.forget_dead_owners(store)
-    return released
+    swept = await sweep(store)
+    if swept.left:
+        raise StoreError(swept.fault)
+    return list(swept.released)
 
 
 def _hold(lease: Lease, now: float) -> Hold:
@@ -93,4 +128,5 @@ def _hold(lease: Lease, now: float) -> Hold:
         age=max(0.0, now - lease.taken),
         detail=lease.detail,
         holder=lease.holder,
+        doing=lease.doing,
     )

@@ -25,11 +25,12 @@ from longjudge.keeping import forced_full_disk
 from longjudge.keys import KeyMaker
 from longjudge.prices import price_of_run
 from longjudge.prompt import chunk_tag
-from longjudge.recording import past_judgment
+from longjudge.recording import note_rubric_used, past_judgment
 from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
 from longjudge.states import GapReason, StopCause
+from longjudge.steering import Steering
 from longjudge.store import StoreWriteError, learn_tokens, token_factor
 from longjudge.turns import Turns
 from longjudge.updates import JudgmentEnded, ignore_updates
@@ -56,7 +57,7 @@ LEARN_SECONDS = 1.0
 """How long a judgment that is over may wait for the store to take what it learned about tokens."""
 
 
-class Judgment:
+class Judgment(Steering):
     """One run. `board` may be read at any time; `run` is called once.
 
     `blocked` says why no question may be sent at all
@@ -68,6 +69,9 @@ class Judgment:
     ask (from 0; chunks equal to them are asked with them, and with `fresh` no other chunk is): any
     other chunk that the store cannot answer ends as `earlier` has it, else as skipped. What such
     chunks are asked anew in vain keeps the verdict that it had, in the store or by `earlier`.
+
+    Where it is not `recorded` the verdicts are kept as ever, and no past judgment tells of it: one
+    chunk tried is no judgment of its session.
 
     With `fault` failures are forced in front of the judge and the store, which are what they are
     to everything else.
@@ -94,6 +98,7 @@ class Judgment:
         only: frozenset[int] | None = None,
         earlier: Mapping[int, ChunkRecord] | None = None,
         fault: Fault | None = None,
+        recorded: bool = True,
     ) -> None:
         if session.partial:
             raise UsageError("only the first events of the session were read; read all of it first")
@@ -120,6 +125,7 @@ class Judgment:
         self._blocked = blocked
         self._fresh = fresh
         self._only = only
+        self._recorded = recorded
         self._earlier = earlier or {}
         self._stayed: set[int] = set()
         self._watch = TokenWatch()
@@ -151,26 +157,6 @@ class Judgment:
         return str(self._asking.failure) if self._asking.failure else None
 
     @property
-    def store_error(self) -> str | None:
-        """What is not kept and why, None while everything is."""
-        return self._asking.store_error
-
-    @property
-    def stopping(self) -> bool:
-        """Whether a limit, a cancel or a fatal error has begun to end it."""
-        return self._asking.stop_cause is not None
-
-    @property
-    def held(self) -> int:
-        """How many leases it holds in the store now."""
-        return self._asking.holds_left
-
-    @property
-    def budget_ended(self) -> bool:
-        """Whether the budget kept chunks from being asked."""
-        return self._asking.budget_ended
-
-    @property
     def concurrency(self) -> int:
         """How many questions may be in flight."""
         return self.settings.concurrency
@@ -196,14 +182,6 @@ class Judgment:
         self._stayed.difference_update(opened)
         return bool(opened)
 
-    def cancel(self) -> None:
-        """End the whole judgment; safe to call at any time, and again."""
-        self._asking.stop(StopCause.CANCEL)
-
-    def cancel_part(self, part: int) -> bool:
-        """End one chunk (from 1) as a gap; False where it has ended already."""
-        return self._asking.cancel(part - 1)
-
     async def run(self) -> Result:
         """Judge until every chunk has ended, and return what is known then.
 
@@ -216,6 +194,8 @@ class Judgment:
             StoreError: the store cannot be read.
         """
         started = time.monotonic()
+        if self.fault is None or not self.fault.fills_whole_disk:
+            await note_rubric_used(self._store, self.rubric)
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
             result = not_applicable(
                 self.session, self._ending(started), redacted=self.settings.redact
@@ -235,7 +215,8 @@ class Judgment:
             await self._asking.keep_refused()
             # Nothing changes any more, and tens of thousands of parts take long.
             result = await asyncio.to_thread(self._result, started)
-        result = await self._record(result)
+        if self._recorded:
+            result = await self._record(result)
         self._listener(JudgmentEnded(result))
         return result
 
@@ -370,10 +351,10 @@ class Judgment:
             limit_reached=cause is StopCause.LIMIT and cut_short,
             cancelled=cause is StopCause.CANCEL and cut_short,
             store_error=self.store_error,
-            holds_left=self._asking.holds_left,
+            holds_left=self.held,
             fault=self.fault.spec if self.fault else None,
             error=self.failure or self.fatal_error,
-            seconds=time.monotonic() - started,
+            seconds=time.monotonic() - started - self.paused_seconds,
             price=price_of_run(self.judge.model, self.judge.price),
         )
 

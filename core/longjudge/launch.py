@@ -31,6 +31,7 @@ class AppRequest:
 
     `model` is a model, a profile, `offline`, or None where nobody named one; `model_given` is
     true where this command line named it, and the offline rules must not take its place.
+    `rubric_name` is what the rubric was chosen by: its name, or the path of its file.
     `session` is the id of one session of a file with many. `fault` is forced in every judgment;
     its `kill` ends the process as it is, with the terminal as the app left it.
     """
@@ -42,6 +43,7 @@ class AppRequest:
     store: Path
     config: Configuration
     model_given: bool = False
+    rubric_name: str = ""
     session: str | None = None
     fault: Fault | None = None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from longjudge.errors import StoreError
 from longjudge.owner import BEAT_SECONDS
 from longjudge.store import StoreWriteError, leases
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -37,6 +39,8 @@ RELEASE_SECONDS = 1.0
 
 TAKE_SECONDS = 0.5
 """How long a lease may be waited for once the judgment is being stopped."""
+
+_LOG = logging.getLogger(__name__)
 
 
 class Lease(Enum):
@@ -95,6 +99,7 @@ class Leases:
         self._held: dict[str, _Wanted] = {}
         self._ended: set[str] = set()
         self._waiting: dict[str, int] = {}
+        self._askers: dict[str, str] = {}
         self._wanted: list[_Wanted] = []
         self._asked = asyncio.Event()
         self._known = False
@@ -203,6 +208,11 @@ class Leases:
         """A chunk does not wait any more; one equal to it may."""
         if self._waiting.get(self._keys[position]) == position:
             del self._waiting[self._keys[position]]
+            self._askers.pop(self._keys[position], None)
+
+    def asked_by(self, position: int) -> str:
+        """Who asks a question that a chunk waits for; empty where that is not known yet."""
+        return self._askers.get(self._keys[position], "")
 
     def end(self, position: int, *, kept: bool) -> None:
         """A chunk's question is over; the commit of a verdict that was `kept` ended the lease."""
@@ -280,6 +290,8 @@ class Leases:
             held, kept = set[str](), {}
         for key in keys:
             position = self._waiting.pop(key, None)
+            if position is None or key in kept or key not in held:
+                self._askers.pop(key, None)
             if position is None:
                 continue
             if key in kept or key not in held:
@@ -293,20 +305,32 @@ class Leases:
         for lease in await leases.leases(self._store, keys):
             if lease.alive:
                 held.add(lease.key)
+                self._askers[lease.key] = lease.owner.words if lease.owner else ""
             else:
                 with contextlib.suppress(StoreWriteError):
-                    await leases.take_over(self._store, lease)
+                    if await leases.take_over(self._store, lease):
+                        detail = clean_line(lease.detail, 200)
+                        _LOG.info("took over the lease of a dead process: %s", detail)
         return held
 
     async def aclose(self) -> None:
-        """Give everything back, within a second and whether or not the caller is cancelled."""
+        """Give everything back, within a second and whether or not the caller is cancelled.
+
+        What the store takes only later is given back then. It may be tried again.
+        """
         if not self._known:
             return
         release = asyncio.ensure_future(leases.release_all(self._store, self._holder))
-        # Who is not there any more is not told; the store itself awaits what is on its way.
-        release.add_done_callback(lambda done: done.cancelled() or done.exception())
+        release.add_done_callback(self._given_back)
         with contextlib.suppress(StoreWriteError, TimeoutError):
             async with asyncio.timeout(RELEASE_SECONDS):
                 await asyncio.shield(release)
-                self._held.clear()
-                self._ended.clear()
+
+    def _given_back(self, release: asyncio.Task[None]) -> None:
+        # Also when nobody waits any more: the store itself awaits what is on its way.
+        if release.cancelled() or release.exception() is not None:
+            return
+        if self.left:
+            _LOG.info("gave back what was still held: %d", self.left)
+        self._held.clear()
+        self._ended.clear()

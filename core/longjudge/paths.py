@@ -42,3 +42,18 @@ def sample_sessions() -> Path:
     if installed.is_dir():
         return installed
     return Path(__file__).resolve().parents[2] / "sample_sessions"
+
+
+def log_path() -> Path:
+    """Where the app writes what happened."""
+    return platformdirs.user_log_path(APP_NAME) / "longjudge.log"
+
+
+def drafts_path() -> Path:
+    """The folder of texts that were typed in the app and not saved yet."""
+    return platformdirs.user_state_path(APP_NAME) / "drafts"
+
+
+def layout_path() -> Path:
+    """Where the app keeps how its panels share the screen."""
+    return platformdirs.user_state_path(APP_NAME) / "layout.json"

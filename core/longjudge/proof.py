@@ -198,16 +198,16 @@ def _as_of_now(finding: ResultFinding, proof: Proof) -> ResultFinding:
 
 def _opinion_blocks(source: Source, opinion: Opinion, *, unread: bool) -> list[str]:
     finding = opinion.finding
-    asked = f"- question: {_code(opinion.question)}"
+    asked = f"- question: {code_span(opinion.question)}"
     judged = (
-        f"- judged by: {_code(opinion.model)} with the rubric {_code(opinion.rubric)},"
-        f" version {_code(opinion.rubric_version)}"
+        f"- judged by: {code_span(opinion.model)} with the rubric {code_span(opinion.rubric)},"
+        f" version {code_span(opinion.rubric_version)}"
     )
     marked = f"- marked: {opinion.mark.value}" if opinion.mark else "- marked: not yet"
     place = _place_lines(source, named=finding.event is not None)
-    facts = [f"- criterion: {_code(finding.criterion)}", asked, *place]
+    facts = [f"- criterion: {code_span(finding.criterion)}", asked, *place]
     blocks = [
-        f"## Finding: {_code(opinion.label or finding.criterion)}",
+        f"## Finding: {code_span(opinion.label or finding.criterion)}",
         "\n".join([*facts, f"- quote: {_verified(finding, unread=unread)}", marked, judged]),
     ]
     for name, text in (("Note", finding.note), ("Quote", finding.quote)):
@@ -231,17 +231,18 @@ def _verified(finding: ResultFinding, *, unread: bool) -> str:
 def _place_lines(source: Source, *, named: bool) -> list[str]:
     """Session, place and file; without a named event, the place is where the chunk starts."""
     event = f"event {source.event}" if named else f"which starts with event {source.event}"
-    where = _code(source.file or source.path)
+    where = code_span(source.file or source.path)
     line = f", line {source.line}" if source.line is not None else ""
     return [
-        f"- session: {_code(source.path)}, {_code(source.format)}, id {_code(source.id)}",
-        f"- place: part {source.part}, {event}, thread {_code(source.thread)}",
+        f"- session: {code_span(source.path)}, {code_span(source.format)},"
+        f" id {code_span(source.id)}",
+        f"- place: part {source.part}, {event}, thread {code_span(source.thread)}",
         f"- file: {where}{line}",
     ]
 
 
 def _event(source: Source) -> str:
-    return f"Event {source.event}, {_code(source.header)}"
+    return f"Event {source.event}, {code_span(source.header)}"
 
 
 def _stretch(context: Excerpt) -> str:
@@ -263,7 +264,7 @@ def _is_cut(each: Neighbour) -> bool:
 
 def _neighbour_blocks(each: Neighbour) -> list[str]:
     line = f", line {each.line}" if each.line is not None else ""
-    head = f"Event {each.event}, {_code(each.header)}, {_RELATION_WORDS[each.relation]}{line}"
+    head = f"Event {each.event}, {code_span(each.header)}, {_RELATION_WORDS[each.relation]}{line}"
     if each.beginning is None:
         return [f"{head}, not read, {each.chars:,} characters"]
     if not each.chars:
@@ -293,7 +294,7 @@ def _fenced(text: str) -> str:
     return f"{fence}text\n{shown}\n{fence}"
 
 
-def _code(text: str) -> str:
+def code_span(text: str) -> str:
     """One line of text as a code span, in which nothing means anything."""
     shown = clean_line(text, NAME_CHARS).strip()
     if not shown:

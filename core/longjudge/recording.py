@@ -1,16 +1,35 @@
-"""What the store records of a judgment that is over."""
+"""What the store records of a judgment: its rubric as it begins, and all of it once it is over."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from longjudge.store import PastJudgment, real_path
+from longjudge.errors import StoreError
+from longjudge.store import PastJudgment, note_rubric, real_path
 
 if TYPE_CHECKING:
     from longjudge.board import Board
     from longjudge.result import Result, ResultFinding
     from longjudge.rubric import Rubric
+    from longjudge.store import Store
+
+NOTE_SECONDS = 1.0
+"""How long the beginning of a judgment waits for the store to take its rubric."""
+
+
+async def note_rubric_used(store: Store, rubric: Rubric) -> None:
+    """Note what a judgment judges by; a store that does not take it stops nothing.
+
+    What makes that impossible is said of the first verdict that cannot be kept.
+    """
+    if store.write_error is not None:
+        return
+    with contextlib.suppress(StoreError, TimeoutError):
+        async with asyncio.timeout(NOTE_SECONDS):
+            await note_rubric(store, rubric)
 
 
 def past_judgment(board: Board, rubric: Rubric, result: Result) -> PastJudgment:

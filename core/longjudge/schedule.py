@@ -46,6 +46,7 @@ class Schedule:
         self._pause = pause
         self._closed = False
         self._held = False
+        self._halted = False
         self._changed = asyncio.Event()
         self._random = random.Random()
 
@@ -65,14 +66,14 @@ class Schedule:
                 # Each worker draws its own moment, so that they do not all ask in the same one.
                 paused = pause.until
                 back = paused + self._random.uniform(0.0, pause.spread)
-            if now >= back and not self._held:
+            if now >= back and not self._rests:
                 position = self._next(now)
                 if position is not None:
                     self._taken += 1
                     return position
             if not len(self):
                 break
-            await self._wait(None if self._held else self._next_time(back))
+            await self._wait(None if self._rests else self._next_time(back))
         return None
 
     def fill(self, positions: Iterable[int]) -> None:
@@ -105,6 +106,19 @@ class Schedule:
         self._held = False
         self._wake()
 
+    def halt(self) -> None:
+        """Give out nothing before `resume`, whatever happens meanwhile."""
+        self._halted = True
+
+    def resume(self) -> None:
+        """End a halt; those whose time has come meanwhile are next."""
+        self._halted = False
+        self._wake()
+
+    def has(self, position: int) -> bool:
+        """Whether a position waits here, and so is in nobody's hands."""
+        return position in self._is_fresh or position in self._due
+
     def drain(self) -> list[int]:
         """Take out every position that is not taken, without counting it as taken."""
         later = sorted((due, position) for position, due in self._due.items())
@@ -131,6 +145,10 @@ class Schedule:
         """Give out nothing more."""
         self._closed = True
         self._wake()
+
+    @property
+    def _rests(self) -> bool:
+        return self._held or self._halted
 
     def _add_first(self, position: int) -> None:
         self._fresh.appendleft(position)

@@ -77,6 +77,10 @@ class Sharing:
         self._leases.wait(position)
         return False
 
+    def departed(self) -> list[int]:
+        """The chunks whose questions are taken on and not over."""
+        return list(self._departed.values())
+
     def came_elsewhere(self, position: int, kept: KeptVerdict | None) -> None:
         """Another process is done with a question that a chunk has waited for."""
         self._wait_is_over(position, Borrowed(kept, stored=True) if kept else None)

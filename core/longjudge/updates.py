@@ -51,6 +51,16 @@ class Paused:
 
 
 @dataclass(frozen=True, slots=True)
+class PausedByHand:
+    """Nothing is asked until somebody lets the judgment go on; answers on their way still come."""
+
+
+@dataclass(frozen=True, slots=True)
+class WentOn:
+    """The judgment asks again after a pause by hand."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoreFailed:
     """The store cannot be written: judging goes on and nothing is kept meanwhile."""
 
@@ -79,7 +89,16 @@ class JudgmentEnded:
     result: Result
 
 
-Update = ChunkUpdate | Paused | StoreFailed | StoreTakes | Stopping | JudgmentEnded
+Update = (
+    ChunkUpdate
+    | Paused
+    | PausedByHand
+    | WentOn
+    | StoreFailed
+    | StoreTakes
+    | Stopping
+    | JudgmentEnded
+)
 Listener = Callable[[Update], None]
 
 

@@ -180,13 +180,18 @@ class Desk:
 
 @pytest.fixture
 def looks_as_before(snap_compare, monkeypatch):
-    """Whether the screen looks like its picture in `__snapshots__`."""
+    """Whether the screen looks like its pictures in `__snapshots__`, dark, then light (`.1`)."""
 
-    async def compare(desk: Desk) -> bool:
+    async def compare(desk: Desk, *, light: bool = True) -> bool:
         await desk.until(lambda: not desk.bench.secrets.counting, "its secrets counted")
         svg = await desk.picture()
         # The plugin would run the app itself; here it runs already, in a state of its own.
         monkeypatch.setattr("textual._doc.take_svg_screenshot", lambda **_: svg)
+        same = snap_compare(desk.app)
+        if not (same and light):
+            return same
+        desk.app.theme = "textual-light"
+        svg = await desk.picture()
         return snap_compare(desk.app)
 
     return compare
@@ -244,6 +249,24 @@ def write_session(tmp_path: Path):
 
 
 @pytest.fixture
+def write_threads(tmp_path: Path):
+    """Write a session of several agents' commands, so many of each; `main` starts the others."""
+
+    def write(name: str, **agents: int) -> Path:
+        path = tmp_path / name
+        rows = []
+        for agent, count in agents.items():
+            for number in range(count):
+                words = {"command": f"ls {agent}-{number}", "why": f"{number} " + "x" * 300}
+                row = {"kind": "tool_call", "tool": "Bash", "input": words}
+                rows.append(row if agent == "main" else row | {"agent": agent})
+        path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
 def open_desk(tmp_path: Path):
     """Open the app on paths; everything is closed again at the end."""
 
@@ -257,6 +280,7 @@ def open_desk(tmp_path: Path):
         config=None,
         theme="textual-dark",
         tour=False,
+        layout=None,
         **settings,
     ):
         judge = judge or (GatedJudge() if gated else OfflineJudge())
@@ -280,7 +304,9 @@ def open_desk(tmp_path: Path):
         bench.refusal = shelf.refusal
         at_bench = len(found.files) == 1
         greeting = Tour(wanted=tour)
-        app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme, tour=greeting)
+        app = LongjudgeApp(
+            bench, shelf, at_bench=at_bench, theme=theme, tour=greeting, layout=layout
+        )
         if at_bench:
             bench.open_first()
         shelf.open_past()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from textual.command import CommandList
+from textual.events import MouseMove
 from textual.widgets import Input
 
 from longjudge_tui import clipboard
@@ -153,6 +154,49 @@ def first_row(words):
     return lambda desk: words in desk.rows("sessions")[0]
 
 
+def on_strip(position):
+    """The cell of a chunk in the strip, where each has four."""
+    return lambda desk: desk.pilot.click("#timeline", offset=(2 + 4 * position, 0))
+
+
+def marks(desk):
+    """The line below a curve: `◆` at the size that is set, `▲` at the one that is read."""
+    return next((line for line in desk.lines if "◆" in line), "").rstrip()
+
+
+TO_STRIP = ("shift+tab", "shift+tab")
+def width(name, cells):
+    return lambda desk: desk.app.screen.query_one(f"#{name}").region.width == cells
+
+
+def height(name, cells):
+    return lambda desk: desk.app.screen.query_one(f"#{name}").region.height == cells
+
+
+def tab(number):
+    """A tab of the lower half."""
+
+    async def click(desk):
+        row = desk.app.screen.query_one("#tabs").region.y
+        await desk.pilot.click(offset=(desk.lines[row].index(f" {number} ") + 1, row))
+
+    return click
+
+
+def drag(name, *, right=0, down=0):
+    """A border, dragged by its middle."""
+
+    async def moved(desk):
+        handle = desk.app.screen.query_one(f"#{name}").region
+        x, y = handle.x + handle.width // 2, handle.y
+        to = (x + right, y + down)
+        await desk.pilot.mouse_down(offset=(x, y))
+        await desk.pilot._post_mouse_events([MouseMove], offset=to, button=1)
+        await desk.pilot.mouse_up(offset=to)
+
+    return moved
+
+
 SEARCH_KEYS = ("slash", *"topic", "enter")
 
 WAYS: dict[str, Way] = {
@@ -165,6 +209,7 @@ WAYS: dict[str, Way] = {
     "smaller": Way("workbench", bar("smaller"), says("chunk   800 ")),
     "larger": Way("workbench", bar("larger"), says("chunk   1500")),
     "fit_size": Way("workbench", palette("fit_size"), says("no part was too large")),
+    "show_curve": Way("workbench", palette("show_curve"), says("CURVE of chunk sizes")),
     "edit_size": Way(
         "workbench",
         field("size"),
@@ -183,6 +228,37 @@ WAYS: dict[str, Way] = {
     "show_oddities": Way(
         "workbench", palette("show_oddities"), says("THE FILE", "Nothing odd was met")
     ),
+    "fold_thread": Way("threads", at_row("chunks", 0), row_says("chunks", 0, "▸ main")),
+    "fold_all": Way("threads", palette("fold_all"), row_says("chunks", 1, "▸ scout")),
+    "part_after": Way("workbench", on_strip(1), says("EVENTS of part 2 "), before=TO_STRIP),
+    "part_before": Way(
+        "workbench", on_strip(4), says("EVENTS of part 5 "), before=(*TO_STRIP, "end")
+    ),
+    "first_part": Way(
+        "workbench", on_strip(0), says("EVENTS of part 1 "), before=(*TO_STRIP, "end")
+    ),
+    "last_part": Way("workbench", on_strip(5), says("EVENTS of part 6 "), before=TO_STRIP),
+    "trouble_after": Way("judged", on_strip(4), says("EVENTS of part 5 "), before=TO_STRIP),
+    "trouble_before": Way("judged", on_strip(4), says("EVENTS of part 5 "), before=TO_STRIP),
+    "read_smaller": Way(
+        "curve",
+        bar("read_smaller"),
+        lambda desk: -1 < marks(desk).find("▲") < marks(desk).index("◆"),
+    ),
+    "read_larger": Way(
+        "curve", bar("read_larger"), lambda desk: marks(desk).find("▲") > marks(desk).index("◆")
+    ),
+    "read_smallest": Way("curve", palette("read_smallest"), says("200 characters: ")),
+    "read_largest": Way("curve", palette("read_largest"), lambda desk: marks(desk).endswith("▲")),
+    "read_today": Way(
+        "curve", bar("read_today"), lambda desk: "▲" not in marks(desk), before=("left",)
+    ),
+    "take_size": Way(
+        "curve",
+        bar("take_size"),
+        lambda desk: "CURVE" not in desk.text and "chunk   1000 " not in desk.text,
+        before=("left",),
+    ),
     "next_finding": Way(
         "judged",
         palette("next_finding"),
@@ -196,10 +272,10 @@ WAYS: dict[str, Way] = {
         before=("full_stop",),
     ),
     "filter_findings": Way(
-        "judged", word("findings-title", "filter"), says("FINDINGS 2 of 2", "filter: verified")
+        "judged", word("tabs", "filter"), says("FINDINGS 2 of 2", "filter: verified")
     ),
     "order_findings": Way(
-        "judged", word("findings-title", "order"), says("order: criterion", "── Destructive")
+        "judged", word("tabs", "order"), says("order: criterion", "── Destructive")
     ),
     "mark_right": Way(
         "finding", word("detail-actions", "right"), row_says("findings", 0, "✔ right")
@@ -231,6 +307,19 @@ WAYS: dict[str, Way] = {
     "read_on": Way("grown", palette("read_on"), says("13 events")),
     "read_on_itself": Way("workbench", palette("read_on_itself"), says("reads on by itself")),
     "back": Way("workbench", palette("back"), says("SESSIONS 1")),
+    "tab_findings": Way("workbench", tab(1), says("[order: part]"), before=("2",)),
+    "tab_gaps": Way("workbench", tab(2), says("no gap: no chunk")),
+    "tab_holds": Way("workbench", tab(3), says("HOLDS none")),
+    "tab_log": Way("workbench", tab(4), says("[filter /]")),
+    "maximise": Way("workbench", at_row("chunks-title", 0, times=2), width("chunks", 120)),
+    "narrower": Way("workbench", drag("split-chunks", right=-4), width("chunks", 64)),
+    "wider": Way("workbench", drag("split-chunks", right=4), width("chunks", 72)),
+    "lower": Way("workbench", drag("tabs", down=1), height("bottom", 13)),
+    "higher": Way("workbench", drag("tabs", down=-1), height("bottom", 15)),
+    "fold_settings": Way("workbench", palette("fold_settings"), height("settings", 1)),
+    "reset_layout": Way(
+        "workbench", palette("reset_layout"), width("chunks", 68), before=("less_than_sign",)
+    ),
     "next_panel": Way("workbench", at_row("events", 0), here("events")),
     "previous_panel": Way("workbench", at_row("chunks", 0), here("chunks"), before=("tab",)),
     "judge": Way("library", button("judge"), first_row("complete 0.67 · 6/6")),
@@ -283,7 +372,7 @@ WAYS: dict[str, Way] = {
 
 
 @pytest.fixture
-def scene(open_desk, write_session, tmp_path, monkeypatch):
+def scene(open_desk, write_session, write_threads, tmp_path, monkeypatch):
     """The app in the state that a row of the table names."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "TMUX", "SSH_TTY", "SSH_CONNECTION"):
         monkeypatch.delenv(name, raising=False)
@@ -297,6 +386,8 @@ def scene(open_desk, write_session, tmp_path, monkeypatch):
             paths += [write_session("b.jsonl", 8), write_session("c.jsonl", 4)]
         if name == "long":
             paths = [write_session("a.jsonl", 80)]
+        if name == "threads":
+            paths = [write_threads("a.jsonl", main=6, scout=4)]
         if name == "strange":
             (tmp_path / "notes.jsonl").write_text("no session\n")
         if name in ("strange", "new"):
@@ -339,6 +430,9 @@ async def _lead_to(desk, name):
         case "judging":
             await desk.press("A", "r")
             await desk.until(lambda: "judging 0/6" in desk.rows("sessions")[0])
+        case "curve":
+            await desk.press("C")
+            await desk.until(lambda: marks(desk) and "worked out" not in desk.text)
         case "second":
             await desk.press("down", "enter")
             await desk.sees("session 2/3")
@@ -364,11 +458,21 @@ def thoroughly(wanted, *values):
     return pytest.param(*values, marks=[pytest.mark.thorough] if wanted else [])
 
 
+# On the strip, at the curve and of the panels one test does them one after the other:
+# test_overview.py, test_panels.py.
+TRIED_IN_ONE_GO = {
+    *("tab_findings", "tab_gaps", "tab_holds", "tab_log", "maximise"),
+    *("narrower", "wider", "lower", "higher", "fold_settings", "reset_layout"),
+    *("part_before", "first_part", "last_part", "trouble_before", "trouble_after"),
+    *("read_larger", "read_smallest", "read_largest", "read_today"),
+}
+
+
 @pytest.mark.parametrize(
     ("name", "key"),
     # From the third key of a command on it is the same binding again; the README names them all.
     [
-        thoroughly(place > 1, each.id, key)
+        thoroughly(place > 1 or each.id in TRIED_IN_ONE_GO, each.id, key)
         for each in COMMANDS
         for place, key in enumerate(each.keys)
     ],
@@ -383,7 +487,8 @@ async def test_the_key_does_it(scene, name, key):
 
 # Another row of the list that `down` is tried on, and entries of the palette, which does the same
 # for each: `follow`, `save`, `back`, `cancel_session` and `clear_filter` are always chosen there.
-SAME_CLICKS = {
+SAME_CLICKS = TRIED_IN_ONE_GO | {
+    "fold_all",
     *("up", "first", "last"),
     *("next_finding", "previous_finding", "copy_json", "next_session", "previous_session"),
     *("search", "previous_hit"),

@@ -118,7 +118,7 @@ async def test_a_filter_and_an_order_by_key_and_by_mouse(open_desk, write_sessio
         await desk.sees(f"FINDINGS {half} of {total}")
         await desk.sees(f"[filter: unverified, f: verified {half}]")
         assert all("? unverified" in row for row in desk.rows("findings"))
-        await click(desk, "#findings-title", "filter")
+        await click(desk, "#tabs", "filter")
         await desk.sees(f"[filter: verified, f: not marked {total}]")
         assert all("✓" in row for row in desk.rows("findings"))
         await desk.press("o")
@@ -126,7 +126,7 @@ async def test_a_filter_and_an_order_by_key_and_by_mouse(open_desk, write_sessio
         await desk.press("f", "f")
         await desk.sees(f"[filter: all, f: unverified {half}]")
         await desk.press("o", "o")
-        await click(desk, "#findings-title", "order")
+        await click(desk, "#tabs", "order")
         await desk.press("o")
         await desk.until(lambda: findings(desk).order.value == "unverified")
         seen = ["? unverified" in row for row in desk.rows("findings")]

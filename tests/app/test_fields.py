@@ -108,7 +108,7 @@ async def test_a_command_key_in_a_field_takes_the_value_and_acts(open_desk, writ
         await desk.sees("◐ running")
         assert desk.bench.run.settings.chunk_chars == 2000
         await desk.press("l", "x")
-        await desk.sees("stopping (cancel)")
+        await desk.sees("cancelling: ")
         assert in_chunks(desk)()
 
 
@@ -123,7 +123,7 @@ async def test_a_run_key_after_a_refused_value_runs_nothing_but_a_cancel_cancels
         await desk.press("r")
         await desk.sees("◐ running")
         await desk.press("s", "7", "x")
-        await desk.sees("stopping (cancel)")
+        await desk.sees("cancelling: ")
 
 
 async def test_other_letters_are_not_typed(open_desk, write_session):

@@ -178,7 +178,7 @@ async def test_a_filter_that_takes_the_finding_under_the_cursor_away_leaves_a_tr
         await desk.until(lambda: "✘ wrong" in desk.rows("findings")[1])
         for _ in range(8):
             await desk.press("f")
-            title, rows = desk.title("findings-title"), desk.rows("findings")
+            title, rows = desk.title("tabs"), desk.rows("findings")
             shown = int(title.split()[1])
             assert len(rows) == shown, (title, rows)
             await desk.press("full_stop", "comma", "g", "g", "y")

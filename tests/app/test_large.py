@@ -10,13 +10,11 @@ import pytest
 
 from longjudge_tui.bench.texts import SLOW_CHARS
 
-CHARS = 20_000_000
 
-
-@pytest.fixture
-def huge_session(tmp_path):
+@pytest.fixture(params=[5_000_000, pytest.param(20_000_000, marks=pytest.mark.thorough)])
+def huge_session(tmp_path, request):
     path = tmp_path / "huge.jsonl"
-    filler = "".join(f"line {number} of the log\x1b[2J\n" for number in range(CHARS // 25))
+    filler = "".join(f"line {number} of the log\x1b[2J\n" for number in range(request.param // 25))
     half = len(filler) // 2
     rows = [
         {"kind": "tool_call", "tool": "Bash", "input": {"command": "make"}},

@@ -77,7 +77,9 @@ async def test_an_interrupted_run_of_another_size_is_found_again(open_desk, two,
         await desk.sees(f"{JUDGED}/15 at 1k chars")
         await desk.press("enter")
         words = f"last judged at 1,000 characters: {JUDGED} of 15 parts, cancelled"
-        await desk.until(lambda: said(desk) == [f"{words} · s 1000 shows it"])
+        await desk.until(
+            lambda: said(desk) == [f"{words} · s 1000 shows it · J enter r goes on with it"]
+        )
         await desk.until(lambda: f"{words} · s 1000" in desk.text)
         await desk.press("ctrl+r")
         await desk.until(lambda: desk.bench.loading is None)
@@ -105,6 +107,7 @@ async def test_nothing_is_said_where_the_last_judgment_went_by_what_stands(open_
         assert " at 1k" not in desk.row("long.jsonl")
         await desk.press("enter")
         await desk.sees(f"{JUDGED} of 15 kept")
+        await desk.sees(f"cancelled, {JUDGED} of 15 parts judged · r goes on: 12 to ask, $0.00")
         assert said(desk) == []
 
 

@@ -50,7 +50,7 @@ async def test_answers_that_come_in_the_grace_after_the_limit_are_explained(
 ):
     async with open_desk(write_session("a.jsonl", 6), gated=True) as desk:
         await running(desk, "t")
-        await desk.sees("stopping (limit)")
+        await desk.sees("the time limit is reached: ")
         desk.judge.gate.set()
         await desk.until(
             lambda: "the answers on their way at 0.5 s still came" in desk.title("status")
@@ -142,7 +142,7 @@ async def test_the_time_that_has_passed_is_not_taken_for_the_time_that_is_left(
         clock.forward(3)
         await desk.until(lambda: "· 0:03 elapsed, about 0:" in desk.title("live"))
         await desk.press("x")
-        await desk.sees("stopping (cancel)")
+        await desk.sees("cancelling: ")
         await desk.until(lambda: desk.title("live").endswith("· 0:03 elapsed"))
         await desk.until(ended(desk))
         await desk.until(lambda: desk.title("live").endswith("· 0:03"))

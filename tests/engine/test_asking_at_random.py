@@ -1,4 +1,4 @@
-"""Judgments under random trouble, cancels, second attempts and budgets: all end, all adds up."""
+"""Judgments under random trouble, cancels, pauses, second attempts and budgets: all adds up."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ class Meddler:
     def __call__(self, update: Update) -> None:
         if self.judgment is None or not isinstance(update, ChunkUpdate):
             return
+        assert not (update.state is ChunkState.RUNNING and self.judgment.paused)
         luck, part = self._rng.random(), self._rng.randint(1, self._chunks)
         if update.state is ChunkState.GAP and luck < 0.4:
             self.judgment.ask_again(update.part)
@@ -87,6 +88,10 @@ class Meddler:
             self.judgment.set_concurrency(self._rng.randint(1, 20))
         elif luck < 0.302:
             self.judgment.cancel()
+        elif luck < 0.35 and self.judgment.pause():
+            asyncio.get_running_loop().call_later(0.003, self.judgment.go_on)
+        elif luck < 0.36:
+            self.judgment.go_on()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 
 from commands_for_tests import longjudge
 from judgments_for_tests import run
-from longjudge.cli.outcome import read_outcome
 from longjudge.cli.present import outcome_text
-from longjudge.cli.report import markdown_report
+from longjudge.report.markdown import markdown_report
+from longjudge.report.outcome import read_outcome
 from server import clean, flagged
 from sessions_for_tests import CHUNK_CHARS, events, item_of, write_events
 

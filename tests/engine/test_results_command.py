@@ -299,6 +299,7 @@ def test_no_text_breaks_out_of_the_report_or_reaches_the_terminal(store_file: Pa
         "### broken_promise (1)",
         "## Gaps",
         "## How it was judged",
+        "## How to look at it",
     ]
     assert not any("<b>" in line.replace("\\<b", "") for line in outside)
 
@@ -347,11 +348,12 @@ def test_no_reply_of_a_gap_breaks_out_of_the_report(store_file: Path) -> None:
     end = lines.index("`````", start)
     assert lines[start + 1 : start + 4] == ["a", "````", "# Not a heading"]
     headings = [line for line in lines[:start] + lines[end:] if line.startswith("#")]
-    assert headings[-4:] == [
+    assert headings[-5:] == [
         "## Gaps",
         "### Part 3: truncated",
         "### Part 4: skipped",
         "## How it was judged",
+        "## How to look at it",
     ]
     assert "503 (api_error): no luck" in lines
 

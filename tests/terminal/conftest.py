@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,23 +21,29 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_sessions"
 PATIENCE = 20.0
 
-_MODES_ON = ("\x1b[?1049h", "\x1b[?1000h", "\x1b[?1003h", "\x1b[?1006h")
+_MODES = (1000, 1003, 1004, 1006, 1015, 1016, 1049, 2004, 2048)
+"""Mouse, focus, the other screen, bracketed paste, sizes in band."""
+
+_TO_ASK = re.compile(r"\d (?:chunks? )?to ask")
+_KITTY_ON, _KITTY_OFF = re.compile(r"\x1b\[>\d+u"), "\x1b[<u"
 
 
 class Terminal:
     """A child on a pseudo-terminal; `wire` is every byte that it has sent."""
 
-    def __init__(self, arguments, environment, columns=120, rows=40):
+    def __init__(self, arguments, environment, columns=120, rows=40, program=("-m", "longjudge")):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.wire = b""
         self.child = pexpect.spawn(
             sys.executable,
-            ["-m", "longjudge", *map(str, arguments)],
+            [*program, *map(str, arguments)],
             env=environment,
             dimensions=(rows, columns),
             timeout=PATIENCE,
         )
+        self.attributes_before = termios.tcgetattr(self.child.child_fd)
+        self.attributes_after = None
 
     def pump(self, seconds: float = 0.05) -> bool:
         """Read what is there; False once the child has closed its end."""
@@ -67,6 +74,10 @@ class Terminal:
     def sees(self, words: str) -> None:
         self.until(lambda: words in self.text, f"{words!r} on the screen")
 
+    def ready(self) -> None:
+        """Wait until a session is read: the plan says how much there is to ask."""
+        self.until(lambda: _TO_ASK.search(self.text), "a plan")
+
     def quiet(self) -> None:
         """Read until nothing has come for a moment: the keys sent so far are through."""
         size = -1
@@ -85,18 +96,24 @@ class Terminal:
         end = time.monotonic() + PATIENCE
         while self.pump() and time.monotonic() < end:
             pass
+        self.attributes_after = termios.tcgetattr(self.child.child_fd)
         self.child.close()
         assert self.child.signalstatus is None, f"killed by {self.child.signalstatus}"
         return self.child.exitstatus
 
     def assert_restored(self) -> None:
-        """The alternate screen is left, the mouse is let go, the cursor is shown."""
+        """Every mode that was switched is switched back, and the line discipline is as it was."""
         wire = self.wire.decode("utf-8", "replace")
-        for on in _MODES_ON:
-            if on in wire:
-                assert wire.rindex(on[:-1] + "l") > wire.rindex(on), f"{on[1:]} stays on"
         assert "\x1b[?1049h" in wire
-        assert wire.rindex("\x1b[?25h") > wire.rindex("\x1b[?25l"), "the cursor stays hidden"
+        for mode in _MODES:
+            on, off = f"\x1b[?{mode}h", f"\x1b[?{mode}l"
+            assert wire.rfind(off) >= wire.rfind(on), f"{on[1:]} stays on"
+        for mode, what in ((25, "the cursor stays hidden"), (7, "lines do not wrap")):
+            assert wire.rfind(f"\x1b[?{mode}h") >= wire.rfind(f"\x1b[?{mode}l"), what
+        kitty = [found.start() for found in _KITTY_ON.finditer(wire)]
+        assert wire.rfind(_KITTY_OFF) >= max(kitty, default=-1), "keys stay as the app wants them"
+        if self.attributes_after is not None:
+            assert self.attributes_after == self.attributes_before
 
 
 def _without_unknown(data: bytes) -> bytes:
@@ -119,8 +136,8 @@ def environment(tmp_path):
 def open_terminal(environment):
     opened = []
 
-    def start(*arguments, columns=120, rows=40):
-        terminal = Terminal(arguments, environment, columns, rows)
+    def start(*arguments, columns=120, rows=40, program=("-m", "longjudge")):
+        terminal = Terminal(arguments, environment, columns, rows, program)
         opened.append(terminal)
         return terminal
 

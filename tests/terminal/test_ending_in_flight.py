@@ -35,7 +35,7 @@ def open_stuck(open_terminal, tmp_path):
         forced = ("--fault", f"{fault}@3-6") if fault else ()
         options = ("--model", "offline", "--chunk-chars", str(CHUNK_CHARS), *forced)
         terminal = open_terminal(*options, path)
-        terminal.sees("to ask")
+        terminal.ready()
         terminal.send("r")
         return terminal
 

@@ -19,7 +19,7 @@ def copies(terminal) -> list[str]:
 
 def test_a_copied_finding_goes_to_the_terminal(open_terminal, long_sample):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("r")
     terminal.sees("complete: ")
     terminal.send(".")
@@ -39,7 +39,7 @@ def test_hostile_records_and_their_copies_act_on_no_terminal(
     open_terminal, hostile_sample, records
 ):
     terminal = open_terminal("--model", "offline", "--chunk-chars", "60000", hostile_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("\t")
     for _ in range(records):
         for key in ("i", "\x1b[F", "\r", "i", "z", "\x1b[F", "z", "y", "\x1b[B"):
@@ -64,7 +64,7 @@ def test_a_clipboard_tool_that_hangs_holds_up_no_quit(
     tool.chmod(0o755)
     environment |= {"PATH": f"{folder}:{environment['PATH']}", "DISPLAY": ":0"}
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("y")
     terminal.until((tmp_path / "begun").exists, "a hanging tool")
     begun = time.monotonic()

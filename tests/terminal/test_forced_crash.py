@@ -12,7 +12,7 @@ def test_a_forced_crash_leaves_the_terminal_as_it_was_and_the_verdicts_kept(
 ):
     terminal = open_terminal("--model", "offline", "--fault", "crash=2", long_sample)
     terminal.sees("FORCED FAILURES crash=2")
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("r")
     terminal.until(lambda: not terminal.pump(), "the end")
     terminal.child.close()

@@ -29,7 +29,7 @@ _PAYLOADS = (b"\x1b]0;", b"\x1b]2;", b"\x1b]8;", b"\x1b]52;", b"\x1b[2J", b"\x1b
 
 def walk(terminal):
     """Go through every chunk, every event of it, and every page of every text."""
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.sees("CHUNKS ")
     chunks = int(re.search(r"CHUNKS (\d+)", terminal.text)[1])
     for _ in range(chunks):
@@ -93,7 +93,7 @@ def test_a_hostile_file_name_reaches_the_wire_as_text(open_terminal, hostile_sam
     path = tmp_path / "a\x1b]0;owned\x07[red]\x9bx[@click=app.quit]y.jsonl"
     path.write_bytes(hostile_sample.read_bytes())
     terminal = open_terminal("--model", "offline", path)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.sees("[@click=app.quit]")
     terminal.send("\x11")
     assert terminal.ended() == 0

@@ -44,19 +44,19 @@ def test_a_signal_and_ctrl_q_right_after_a_key_that_opens_something(
     open_terminal, small_session, keys
 ):
     terminal = open_terminal("--model", "offline", small_session)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send(keys)
     terminal.kill(signal.SIGTERM)
     left(terminal, 143)
     terminal = open_terminal("--model", "offline", small_session)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send(keys + "\x11")
     left(terminal, 0)
 
 
 def test_page_keys_in_a_palette_that_is_not_drawn_yet_do_no_harm(open_terminal, small_session):
     terminal = open_terminal("--model", "offline", small_session)
-    terminal.sees("to ask")
+    terminal.ready()
     for _ in range(5):
         terminal.send("\x10\x1b[6~\x1b[5~\x1b[F\x1b[6~")
         terminal.quiet()
@@ -70,7 +70,7 @@ def test_the_palette_under_the_question_whether_to_quit_opens_no_second_one(
     open_terminal, long_sample
 ):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("r")
     terminal.sees("◐ running")
     terminal.send("\x10")

@@ -27,7 +27,7 @@ def test_open_a_session_come_back_and_quit(open_terminal, folder, columns, rows)
     terminal.sees("SESSIONS 2")
     assert "offline rules" in terminal.text
     terminal.send("\r")
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.sees("CHUNKS")
     terminal.send("\x1b")
     terminal.sees("SESSIONS 2")

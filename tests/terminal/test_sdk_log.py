@@ -10,7 +10,7 @@ def test_a_log_that_was_asked_for_draws_over_nothing(open_terminal, environment,
     with MessagesServer() as server:
         environment["ANTHROPIC_BASE_URL"] = server.base_url
         terminal = open_terminal("--model", "claude-haiku-5-5", small_session)
-        terminal.sees("to ask")
+        terminal.ready()
         terminal.send("r")
         terminal.sees("complete: ")
         terminal.send("\x11")

@@ -5,16 +5,22 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
 import server as api
-from longjudge_tui.driver import BACKLOG_BYTES, LossyTerminal
+from longjudge_tui.driver import BACKLOG_BYTES, BEHIND_SECONDS, LossyTerminal
 from server import MessagesServer
 from sessions_for_tests import CHUNK_CHARS, write_session
 
 COUNT = 200
+PATIENCE = 30.0
+CHANGES = 60
+MOST_BYTES = 150_000
+"""Of some 10,000 that each change of the screen would take."""
 
 
 @pytest.fixture
@@ -43,6 +49,61 @@ def test_judging_goes_on_and_a_signal_ends_the_app_while_nobody_reads(
     assert ended
     terminal.child.close()
     assert terminal.child.exitstatus == 143
+
+
+def test_a_terminal_that_is_behind_gets_few_frames_and_the_last_state(
+    open_terminal, small_session, tmp_path
+):
+    terminal = open_terminal("--model", "offline", small_session)
+    terminal.ready()
+    terminal.quiet()
+    read_before = len(terminal.wire)
+    for _ in range(CHANGES):
+        terminal.send("?\x1b[B\x1b[B\x1bOP\x1b")
+    terminal.send("r")
+    # Nothing is read from the terminal, and every key is answered.
+    until_judged(tmp_path / "store.sqlite")
+    while "complete: " not in terminal.text:
+        assert terminal.pump(PATIENCE), terminal.text
+    assert len(terminal.wire) - read_before < MOST_BYTES
+    terminal.send("?")
+    terminal.sees("KEYS")
+    terminal.send("\x1b\x11")
+    assert terminal.ended() == 0
+    terminal.assert_restored()
+
+
+def until_judged(store):
+    end = threading.Event()
+    for _ in range(int(PATIENCE / 0.05)):
+        with closing(sqlite3.connect(store, timeout=5)) as connection:
+            if connection.execute("SELECT count(*) FROM verdicts").fetchone()[0]:
+                return
+        end.wait(0.05)
+    raise AssertionError("never judged")
+
+
+def test_a_terminal_is_behind_until_it_has_taken_what_was_written():
+    reader, writer = os.pipe()
+    terminal = LossyTerminal(writer, lambda: None)
+    taken = threading.Event()
+    terminal.when_taken(taken.set)
+    assert taken.is_set()
+    assert not terminal.is_behind
+    terminal.write("z" * 100_000)
+    taken.clear()
+    terminal.when_taken(taken.set)
+    assert not terminal.drain(2 * BEHIND_SECONDS)
+    assert terminal.is_behind
+    assert not taken.is_set()
+    left = 100_000
+    while left:
+        left -= len(os.read(reader, left))
+    assert taken.wait(5)
+    assert terminal.drain(5)
+    assert not terminal.is_behind
+    os.close(reader)
+    os.close(writer)
 
 
 def test_frames_that_find_no_room_are_dropped_and_painted_anew_when_it_reads_again():

@@ -15,7 +15,7 @@ TERM, HUP = (signal.SIGTERM, 143), (signal.SIGHUP, 129)
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), pytest.param(120, 40, marks=THOROUGH)])
 def test_open_run_cancel_quit(open_terminal, long_sample, columns, rows):
     terminal = open_terminal("--model", "offline", long_sample, columns=columns, rows=rows)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.sees("checkout-refactor.jsonl")
     assert "offline rules" in terminal.text
     terminal.send("r")
@@ -30,7 +30,7 @@ def test_open_run_cancel_quit(open_terminal, long_sample, columns, rows):
 
 def test_a_whole_run_and_the_way_to_a_quote(open_terminal, long_sample):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("r")
     terminal.sees("complete: part ")
     terminal.send("\t\t\r")
@@ -42,7 +42,7 @@ def test_a_whole_run_and_the_way_to_a_quote(open_terminal, long_sample):
 
 def test_quitting_with_work_in_flight_asks_once(open_terminal, long_sample):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("r")
     terminal.sees("◐ running")
     terminal.send("\x11")
@@ -65,7 +65,7 @@ def test_a_signal_ends_the_app_with_the_terminal_restored(
     open_terminal, long_sample, number, code, running
 ):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     if running:
         terminal.send("r")
         terminal.sees("◐ running")
@@ -76,7 +76,7 @@ def test_a_signal_ends_the_app_with_the_terminal_restored(
 
 def test_control_c_does_not_end_the_app(open_terminal, long_sample):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("\x03")
     terminal.send("?")
     terminal.sees("KEYS")
@@ -114,7 +114,7 @@ def test_what_is_no_session_is_one_line_and_the_terminal_is_restored(open_termin
 
 def test_a_terminal_that_goes_away_ends_the_app(open_terminal, long_sample):
     terminal = open_terminal("--model", "offline", long_sample)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("r")
     terminal.sees("◐ running")
     # The kernel sends SIGHUP when the last one who reads the terminal lets go of it.
@@ -127,7 +127,7 @@ def test_a_terminal_that_goes_away_ends_the_app(open_terminal, long_sample):
 )
 def test_keys_of_one_write_all_count(open_terminal, small_session, keys):
     terminal = open_terminal("--model", "offline", small_session)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send(keys)
     terminal.sees("complete: ")
     terminal.send("\x11")
@@ -136,7 +136,7 @@ def test_keys_of_one_write_all_count(open_terminal, small_session, keys):
 
 def test_a_field_takes_what_was_typed_in_one_write(open_terminal, small_session):
     terminal = open_terminal("--model", "offline", small_session)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("s5000\rl42.5\rr")
     terminal.sees("complete: ")
     terminal.sees("chunk   5000")
@@ -147,7 +147,7 @@ def test_a_field_takes_what_was_typed_in_one_write(open_terminal, small_session)
 
 def test_a_paste_presses_no_key(open_terminal, small_session):
     terminal = open_terminal("--model", "offline", small_session)
-    terminal.sees("to ask")
+    terminal.ready()
     terminal.send("\x1b[200~one \x1b]0;r\x07 \x1b[5~ \x1b[99zr\x1b\x1br\x1b[201~")
     terminal.quiet()
     assert "not judged yet" in terminal.text

@@ -8,7 +8,7 @@ import pytest
 
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.library.last import By, Last
-from longjudge_tui.library.looking_back import judged_otherwise
+from longjudge_tui.library.looking_back import cut_off, judged_otherwise
 
 NOW = By(30_000, Unit.CHARACTERS, "offline", "chunks", "aaaa1111")
 
@@ -23,25 +23,28 @@ def last(**changes: object) -> Last:
         ({}, ""),
         (
             {"size": 8_000},
-            "last judged at 8,000 characters: 15 of 75 parts, cancelled · s 8000 shows it",
+            "last judged at 8,000 characters: 15 of 75 parts, cancelled · s 8000 shows it"
+            " · J enter r goes on with it",
         ),
         (
             {"size": 2_000, "unit": Unit.TOKENS},
-            "last judged at 2,000 tokens: 15 of 75 parts, cancelled · u s 2000 shows it",
+            "last judged at 2,000 tokens: 15 of 75 parts, cancelled · u s 2000 shows it"
+            " · J enter r goes on with it",
         ),
         (
             {"model": "claude-x-9", "rubric": "mine", "version": "b"},
             "last judged by claude-x-9 by the rubric mine: 15 of 75 parts, cancelled"
-            " · m claude-x-9 and b mine show it",
+            " · m claude-x-9 and b mine show it · J enter r goes on with it",
         ),
         (
             {"version": "bbbb2222"},
-            "last judged by another version of the rubric: 15 of 75 parts, cancelled",
+            "last judged by another version of the rubric: 15 of 75 parts, cancelled"
+            " · J enter r goes on with it",
         ),
         (
             {"size": 200, "model": "x\x1b[31m\ny"},
             "last judged at 200 characters by x␛[31m⏎y: 15 of 75 parts, cancelled"
-            " · s 200 and m x␛[31m⏎y show it",
+            " · s 200 and m x␛[31m⏎y show it · J enter r goes on with it",
         ),
     ],
 )
@@ -51,7 +54,20 @@ def test_what_it_went_by_is_said_with_the_keys_that_lead_there(changes, words):
 
 def test_the_findings_of_one_that_was_complete_are_said():
     whole = replace(last(size=800), status="complete", judged=75, findings=2)
-    assert "75 of 75 parts, complete, 2 findings · s 800" in judged_otherwise(whole, NOW)
+    assert judged_otherwise(whole, NOW).endswith(
+        "75 of 75 parts, complete, 2 findings · s 800 shows it"
+    )
+    other = replace(last(version="b"), status="complete", judged=75)
+    assert judged_otherwise(other, NOW).endswith("75 of 75 parts, complete · J enter shows it")
+
+
+def test_a_run_that_was_cut_off_is_said_with_what_going_on_asks():
+    rest = "r goes on: 60 to ask, ~$0.02"
+    words = cut_off(last(), NOW, rest)
+    assert words.endswith(f": cancelled, 15 of 75 parts judged · {rest}")
+    whole = replace(last(), status="complete", judged=75)
+    for other in (whole, last(size=800), replace(last(), forced=True)):
+        assert cut_off(other, NOW, rest) == ""
 
 
 def test_nothing_is_said_where_nobody_noted_it_or_the_rubric_did_not_apply():

@@ -35,7 +35,7 @@ def test_a_wait_is_rounded_up_so_that_it_never_reads_as_over() -> None:
 
 
 def test_the_library_says_how_long_the_provider_lets_nobody_ask() -> None:
-    state = State(Stage.JUDGING, 3, 12, pause=5, note="429: slow down")
+    state = State(Stage.JUDGING, 3, 12, wait=5, note="429: slow down")
     assert state_words(state) == ("◐ judging 3/12 · wait 5 s", "◐ judging 3/12")
     assert state_words(State(Stage.JUDGING, 3, 12)) == ("◐ judging 3/12",)
 

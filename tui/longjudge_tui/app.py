@@ -7,20 +7,27 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.messages import ExitApp
 from textual.theme import ThemeProvider
 
 from longjudge.faults import kill_process
+from longjudge_tui.bench.event_log import LogKind
+from longjudge_tui.bench.kept_layout import KeptLayout
+from longjudge_tui.bench.layout import LEAST_COLUMNS
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.tour import Tour
+from longjudge_tui.bench.watching import Watch
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
+from longjudge_tui.compare.opening import comparison_screen
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.held.holds_dialog import HoldsDialog
 from longjudge_tui.library.screen import Library
+from longjudge_tui.pace import PacedApp, look_often
 from longjudge_tui.palette import Palette
 from longjudge_tui.themes import THEMES
-from longjudge_tui.widgets.dialogs import HelpDialog, QuitDialog
+from longjudge_tui.widgets.dialogs import QuitDialog
+from longjudge_tui.widgets.help_dialog import show_help
 from longjudge_tui.widgets.whole_screen import WholeScreen
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.screen import Workbench
@@ -34,14 +41,13 @@ if TYPE_CHECKING:
 
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.library.shelf import Shelf
+    from longjudge_tui.past.screen import PastScreen
 
 
-BREAKPOINTS = [(0, "-narrow"), (115, "-wide"), (150, "-very-wide")]
+BREAKPOINTS = [(least, f"-{breadth.value}") for breadth, least in LEAST_COLUMNS.items()]
 """From which width on which layout of the stylesheet holds."""
 
 LIBRARY, WORKBENCH = "library", "workbench"
-
-LOOKS_PER_SECOND = 10
 
 MOST_MESSAGES = 4
 """So many pop up at a time at most, since they hide what is below; the oldest go first."""
@@ -49,11 +55,11 @@ MOST_MESSAGES = 4
 _NOT_IN_PALETTE = frozenset({"next_panel", "previous_panel"})
 
 
-class LongjudgeApp(App[None]):
+class LongjudgeApp(PacedApp):
     """Shows a bench and a shelf that somebody else owns and closes.
 
-    With `at_bench` it opens on the workbench. A `tour` greets who is new. A `theme` that does not
-    exist is said, not used.
+    With `at_bench` it opens on the workbench. A `tour` greets who is new; the `layout` is how the
+    panels were left. A `theme` that does not exist is said, not used.
     """
 
     CSS_PATH = "longjudge.tcss"
@@ -69,15 +75,17 @@ class LongjudgeApp(App[None]):
         at_bench: bool,
         theme: str | None = None,
         tour: Tour | None = None,
+        layout: KeptLayout | None = None,
     ) -> None:
         super().__init__()
         self.bench = bench
         self.shelf = shelf
         self._at_bench = at_bench
         self._wanted_theme = theme
+        self._watch = Watch(bench)
         tour = tour or Tour(wanted=False)
         self._library = Library(shelf, tour)
-        self._workbench = Workbench(bench, tour)
+        self._workbench = Workbench(bench, tour, layout or KeptLayout())
         # Each screen has a mode of its own, and stays as it is while the other one is shown.
         for mode, screen in ((LIBRARY, self._library), (WORKBENCH, self._workbench)):
             shows: Callable[[], Screen[None]] = partial(_itself, screen)
@@ -91,19 +99,21 @@ class LongjudgeApp(App[None]):
         await self.switch_mode(WORKBENCH if self._at_bench else LIBRARY)
         self.bench.forcing.kill = self.crash
         self.call_after_refresh(self.bench.holding.sweep, unasked=True)
-        self.set_interval(1 / LOOKS_PER_SECOND, self._follow_holds)
+        look_often(self, self._follow)
 
     def on_notify(self, event: Notify) -> None:
         """Show no message beside its equal: a key that is held down says the same many times."""
         new, standing = event.notification, list(self._notifications)
+        self.bench.log.add(LogKind.SAID, new.message)
         if any((each.message, each.severity) == (new.message, new.severity) for each in standing):
             event.prevent_default()
             return
         for each in standing[: max(0, len(standing) - MOST_MESSAGES + 1)]:
             self._unnotify(each, refresh=False)
 
-    def _follow_holds(self) -> None:
-        """Have what is held read again where that is due."""
+    def _follow(self) -> None:
+        """Note what has become of the bench, and have what is held read again where it is due."""
+        self._watch.follow()
         # Behind a dialog they are in sight too. There is no screen any more while the app ends.
         shown = any(
             isinstance(screen, HoldsDialog)
@@ -162,9 +172,21 @@ class LongjudgeApp(App[None]):
         yield SystemCommand("Quit", f"key {command('quit').shown}", self.action_quit)
 
     @property
+    def lent(self) -> bool:
+        """Whether an editor has the terminal now."""
+        return self._workbench.editing.busy
+
+    @property
+    def at_work(self) -> bool:
+        """Whether something may change at any time: what runs, and what is read or counted."""
+        bench = self.bench
+        reads = bench.loading is not None or bench.secrets.counting
+        return self.in_flight or bench.stopping or reads
+
+    @property
     def in_flight(self) -> bool:
         """Whether anything is judged, or waits to be."""
-        return self.bench.running or self.shelf.busy
+        return self.bench.running or self.bench.editing.trying or self.shelf.busy
 
     async def action_quit(self) -> None:
         """Quit; with work in flight ask once, and take a second time for yes."""
@@ -188,6 +210,15 @@ class LongjudgeApp(App[None]):
         """A session was opened."""
         await self._show(WORKBENCH)
 
+    async def on_library_recall_wanted(self, event: Library.RecallWanted) -> None:
+        """A judgment of the past was chosen in the library."""
+        await self._show(WORKBENCH)
+        self._workbench.recall(event.entry)
+
+    def on_past_screen_compare_wanted(self, event: PastScreen.CompareWanted) -> None:
+        """Two judgments of the past are to be compared."""
+        self.push_screen(comparison_screen(self.bench, event.one, event.other))
+
     async def on_workbench_left(self) -> None:
         """Back to the library."""
         await self._show(LIBRARY)
@@ -205,11 +236,11 @@ class LongjudgeApp(App[None]):
 
     def on_library_help_wanted(self) -> None:
         """Show the keys, those of the library first."""
-        self.push_screen(HelpDialog(banner(self.bench), Scope.LIBRARY))
+        show_help(self._library, banner(self.bench), Scope.LIBRARY)
 
     def on_workbench_help_wanted(self) -> None:
         """Show the keys."""
-        self.push_screen(HelpDialog(banner(self.bench)))
+        show_help(self._workbench, banner(self.bench), Scope.SCREEN)
 
     async def _show(self, mode: str) -> None:
         if len(self.screen_stack) == 1:

@@ -2,7 +2,8 @@
 
 Textual hands its frames to a thread through a short queue, and waits for room in it on the event
 loop, which is also the engine's. Here the thread's file never blocks: what the terminal cannot take
-is dropped, frame by frame, and the whole screen is painted anew once it reads again.
+is dropped, frame by frame, and the whole screen is painted anew once it reads again. Before it
+comes to that, the app can see that its terminal is behind, and paints less often.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import sys
 from collections import deque
 from functools import partial
 from threading import Condition, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from longjudge_tui.first_screen import take_over
 from longjudge_tui.pasting import PasteParser
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ FRAME_CHARS = 200
 SWITCHES_BYTES = 4 * BACKLOG_BYTES
 """Shorter writes may switch modes of the terminal, and have room long after frames have none."""
 
+BEHIND_SECONDS = 0.05
+"""A terminal that has not taken in so long what was written gets no frame until it has."""
+
 DRAIN_SECONDS = 1.0
 WRITE_BYTES = 4_096
 
@@ -44,7 +50,9 @@ class LossyTerminal:
         self._descriptor = descriptor
         self._caught_up = caught_up
         self._changed = Condition()
-        self._waiting: deque[bytes] = deque()
+        self._waiting: deque[tuple[bytes, float]] = deque()
+        self._oldest: float | None = None
+        self._when_taken: Callable[[], None] | None = None
         self._size = 0
         self._writing = False
         self._lost = False
@@ -59,10 +67,27 @@ class LossyTerminal:
             if self._size > limit:
                 self._lost = True
             else:
-                self._waiting.append(data)
+                now = monotonic()
+                self._waiting.append((data, now))
                 self._size += len(data)
+                if self._oldest is None:
+                    self._oldest = now
                 self._changed.notify_all()
         return len(text)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something written a while ago is not taken yet."""
+        oldest = self._oldest
+        return oldest is not None and monotonic() - oldest > BEHIND_SECONDS
+
+    def when_taken(self, call: Callable[[], None]) -> None:
+        """Call once, in the terminal's thread, when all is taken; now, where it is already."""
+        with self._changed:
+            if self._waiting or self._writing:
+                self._when_taken = call
+                return
+        call()
 
     def flush(self) -> None:
         """Nothing is buffered beyond what `drain` waits for."""
@@ -86,7 +111,7 @@ class LossyTerminal:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting)
-                data = self._waiting.popleft()
+                data, self._oldest = self._waiting.popleft()
                 self._writing = True
             with contextlib.suppress(OSError):
                 # A terminal that is gone takes nothing, and its signal ends the app.
@@ -94,11 +119,15 @@ class LossyTerminal:
             with self._changed:
                 self._writing = False
                 self._size -= len(data)
-                behind = self._lost and not self._waiting
-                if behind:
-                    self._lost = False
+                self._oldest = self._waiting[0][1] if self._waiting else None
+                taken, lost = None, False
+                if not self._waiting:
+                    taken, self._when_taken = self._when_taken, None
+                    lost, self._lost = self._lost, False
                 self._changed.notify_all()
-            if behind:
+            if taken is not None:
+                taken()
+            if lost:
                 self._caught_up()
 
     def _write(self, data: bytes) -> None:
@@ -132,8 +161,32 @@ class PatientDriver(LinuxDriver):
         stream = sys.__stderr__
         assert stream is not None, "the app is started on a terminal only"
         self._terminal = LossyTerminal(stream.fileno(), self._repaint)
+        self._away = False
         # The writer thread asks no more of its file than what a lossy terminal has.
         self._file = cast("Any", self._terminal)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal over from whatever was shown first."""
+        take_over()
+        super().start_application_mode()
+
+    def suspend_application_mode(self) -> None:
+        """Let go of the terminal: what is written until it is taken back is for nobody."""
+        super().suspend_application_mode()
+        self._away = True
+
+    def resume_application_mode(self) -> None:
+        """Take the terminal back."""
+        self._away = False
+        super().resume_application_mode()
+
+    def write(self, data: str) -> None:
+        """Write to the terminal, where it is not somebody else's now.
+
+        Nobody empties the queue of frames meanwhile, and who waits for room in it waits for good.
+        """
+        if not self._away:
+            super().write(data)
 
     def run_input_thread(self) -> None:
         """Read keys; what is pasted presses none."""
@@ -147,8 +200,20 @@ class PatientDriver(LinuxDriver):
         if not self._terminal.drain(DRAIN_SECONDS):
             PatientDriver.stuck = True
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the terminal has not taken what was painted a while ago."""
+        return self._terminal.is_behind
+
+    def when_taken(self, call: Callable[[], None]) -> None:
+        """Call once, on the event loop, when the terminal has taken everything."""
+        self._terminal.when_taken(partial(self._on_loop, call))
+
     def _repaint(self) -> None:
         """Paint everything: frames were dropped. Called in the terminal's thread."""
+        self._on_loop(partial(self._app.refresh, layout=True))
+
+    def _on_loop(self, call: Callable[[], object]) -> None:
         # The app may be over by then.
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(partial(self._app.refresh, layout=True))
+            self._loop.call_soon_threadsafe(call)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from longjudge.errors import RubricError, UsageError
 from longjudge.judges.make import make_judge, missing_credential
 from longjudge.judges.offline import OfflineJudge, believable_delay
-from longjudge.paths import sample_sessions
+from longjudge.paths import layout_path, sample_sessions
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.sessions import discover_sessions, find_sessions
 from longjudge.signals import heed_signals
@@ -25,9 +26,12 @@ from longjudge.store import Store
 from longjudge.text import clean_line
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench.bench import Bench
+from longjudge_tui.bench.kept_layout import KeptLayout
 from longjudge_tui.bench.tour import Tour
+from longjudge_tui.crashes import AppDiedError
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.library.shelf import Found, Shelf
+from longjudge_tui.logs import log_to_file
 from longjudge_tui.pauses import spare_pauses
 
 if TYPE_CHECKING:
@@ -154,16 +158,21 @@ async def _open(request: AppRequest, signals: contextlib.ExitStack) -> int:
         shelf = Shelf(found, find=find, bench=bench, store=store, kept=kept)
         bench.refusal = shelf.refusal
         bench.on_first_session = spare_pauses
+        bench.tuning.rubric_name = request.rubric_name
         bench.forcing.fault = request.fault
         bench.notices += [*say_fallback(request, judge), *store.notices]
         tour = Tour(wanted=await is_new(store, kept))
         return await _show(bench, shelf, request.config.theme, tour, signals)
     finally:
-        # Each step is bounded, so that the program ends whatever hangs.
-        owners = [each for each in (shelf, bench) if each is not None]
-        await asyncio.gather(*(each.aclose() for each in owners))
-        await _bounded_close(judge)
-        await store.aclose()
+        # Each step is bounded, so that the program ends whatever hangs, and done whatever fails.
+        async with contextlib.AsyncExitStack() as ending:
+            ending.push_async_callback(store.aclose)
+            ending.push_async_callback(_bounded_close, judge)
+            owners = [each for each in (shelf, bench) if each is not None]
+            ends = await asyncio.gather(*(each.aclose() for each in owners), return_exceptions=True)
+            for fault in ends:
+                if fault is not None:
+                    raise fault
 
 
 async def is_new(store: Store, kept: set[str]) -> bool:
@@ -176,13 +185,17 @@ async def _show(
 ) -> int:
     """Show the app until it is left; `signals` are heeded until the stack is closed."""
     at_bench = len(shelf.listing.files) == 1
-    app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme, tour=tour)
+    layout = KeptLayout(layout_path())
+    await layout.read()
+    app = LongjudgeApp(bench, shelf, at_bench=at_bench, theme=theme, tour=tour, layout=layout)
     loop = asyncio.get_running_loop()
     stopped_by: list[int] = []
 
     def stop(number: int) -> None:
         # The first signal names the exit code; a later one finds the app on its way out.
-        if not stopped_by:
+        # An editor in this terminal hears of Ctrl+C as well, and it is meant for that.
+        meant = number != signal.SIGINT or not app.lent
+        if meant and not stopped_by:
             stopped_by.append(number)
             app.leave(128 + number)
 
@@ -191,7 +204,13 @@ async def _show(
     if at_bench:
         bench.open_first()
     shelf.open_past()
-    await app.run_async()
+    try:
+        with log_to_file(bench.log):
+            await app.run_async()
+    finally:
+        await layout.aclose()
+    if app.died_of is not None:
+        raise AppDiedError from app.died_of
     if stopped_by:
         return 128 + stopped_by[0]
     if bench.fatal is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -98,14 +99,22 @@ def clock(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02}"
 
 
+def moment(seconds: float) -> str:
+    """A time as the clock on the wall shows it; a store may hold any number."""
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return "at an unknown time"
+
+
 def fault(error: str, name: str) -> str:
     """An error about a session without the session's path, which stands elsewhere."""
     return error.removeprefix(f"{name}: ")
 
 
-def plural(count: int, word: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+def plural(count: int, word: str, several: str = "") -> str:
+    """A count with its noun; `several` is its plural, where that is no "s" more."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {several or f'{word}s'}"
 
 
 def calls_words(calls: int, saved: int, *, brief: bool = False) -> str:

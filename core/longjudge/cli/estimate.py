@@ -14,15 +14,14 @@ from longjudge.cli.files import Reading, session_files, words_for
 from longjudge.cli.model_note import ModelNote
 from longjudge.cli.preview import (
     Preview,
-    money,
     observed_words,
-    plural,
     secrets_in_words,
     thousands,
 )
 from longjudge.limits import advice, expected_words, limit_words, measure
 from longjudge.redaction import redacted_text
 from longjudge.replaced import count_secrets
+from longjudge.report.words import money, plural
 from longjudge.rubric import Skip
 from longjudge.store import Store
 from longjudge.tokens import TokenEstimate

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.cli.preview import plural
 from longjudge.errors import StoreError
 from longjudge.holds import list_holds, sweep_holds
 from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.report.words import plural
 from longjudge.store import Store, StoreWriteError
 from longjudge.streams import tell
 from longjudge.text import clean_line

@@ -14,7 +14,7 @@ from longjudge.cli.files import Reading, session_files, words_for
 from longjudge.cli.holds import sweep_at_start
 from longjudge.cli.model_note import ModelNote
 from longjudge.cli.present import result_text, too_large_words
-from longjudge.cli.preview import Preview, plural, secrets_in_words, summary
+from longjudge.cli.preview import Preview, secrets_in_words, summary
 from longjudge.cli.progress import Progress
 from longjudge.errors import CredentialError, SessionError
 from longjudge.faults import FaultKind, forced_words
@@ -24,6 +24,7 @@ from longjudge.limits import advice, measure
 from longjudge.prompt import chunk_tag
 from longjudge.redaction import redacted_fields
 from longjudge.replaced import count_secrets
+from longjudge.report.words import plural
 from longjudge.rubric import Skip
 from longjudge.signals import heed_signals
 from longjudge.states import JudgmentStatus

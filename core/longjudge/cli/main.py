@@ -74,6 +74,7 @@ def _app(
         model=choice.model,
         model_given=judging.model is not None,
         rubric=judging.load_rubric(),
+        rubric_name=judging.choice().rubric,
         settings=choice.settings,
         store=choice.store,
         config=judging.config,

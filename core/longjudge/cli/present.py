@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from longjudge.cli.outcome import read_outcome
-from longjudge.cli.preview import money, plural
 from longjudge.fitting import size_under
 from longjudge.losses import how_much
-from longjudge.prices import OFFLINE_MODEL
+from longjudge.report.outcome import read_outcome
+from longjudge.report.words import judge_name, money, plural, price_words, usage_words
 from longjudge.result import correction_words
 from longjudge.states import GapReason
 from longjudge.text import clean_line
@@ -17,7 +16,7 @@ from longjudge.text import clean_line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longjudge.cli.outcome import FoundProblem, Outcome
+    from longjudge.report.outcome import FoundProblem, Outcome
     from longjudge.result import Result
 
 MAX_PARTS = 20
@@ -82,35 +81,6 @@ def outcome_text(outcome: Outcome, *, recorded: bool = False) -> str:
     return "\n".join(lines)
 
 
-def usage_words(outcome: Outcome) -> str:
-    """Tokens by class as they were counted; empty where none were."""
-    used = outcome.usage
-    if not any(used.values()):
-        return ""
-    thinking, hour = used.get("thinking_tokens", 0), used.get("cache_write_1h_tokens", 0)
-    words = [
-        f"{used.get('input_tokens', 0):,} input",
-        f"{used.get('output_tokens', 0):,} output" + (f" ({thinking:,} thinking)" * (thinking > 0)),
-    ]
-    if read := used.get("cache_read_tokens", 0):
-        words.append(f"{read:,} cache read")
-    if written := used.get("cache_write_tokens", 0):
-        words.append(f"{written:,} cache write" + (f" ({hour:,} for an hour)" * (hour > 0)))
-    return ", ".join(words)
-
-
-def price_words(outcome: Outcome) -> str:
-    """What a million tokens cost when it was judged, and by whose word; empty where unknown."""
-    price = outcome.price
-    if price is None or price.source == OFFLINE_MODEL:
-        return ""
-    tiers = "; long requests by their own tier" if price.tiers else ""
-    return (
-        f"${price.input:g} in, ${price.output:g} out a million"
-        f" ({clean_line(price.source, 60)}{tiers})"
-    )
-
-
 def _price_words(outcome: Outcome) -> str:
     words = price_words(outcome)
     return f" · at {words}" if words else ""
@@ -122,11 +92,6 @@ def too_large_words(result: Result) -> str:
         return ""
     outcome = read_outcome(result.to_dict())
     return _too_large_words(outcome) if outcome else ""
-
-
-def judge_name(outcome: Outcome) -> str:
-    """Who judged, for people."""
-    return "offline rules" if outcome.model == OFFLINE_MODEL else clean_line(outcome.model)
 
 
 def _disagreements(outcome: Outcome) -> str:

@@ -10,6 +10,7 @@ from longjudge.chunks import plan_chunks
 from longjudge.estimate import Estimator
 from longjudge.keys import KeyMaker
 from longjudge.replaced import secrets_words
+from longjudge.report.words import money, plural
 from longjudge.store import token_factor
 
 if TYPE_CHECKING:
@@ -95,21 +96,9 @@ class Preview:
         return list(first.values())
 
 
-def money(amount: float | None) -> str:
-    """A price for people; unknown stays unknown."""
-    if amount is None:
-        return "price unknown"
-    return f"${amount:.4f}" if 0 < amount < 0.1 else f"${amount:.2f}"
-
-
 def thousands(tokens: int) -> str:
     """A number of tokens for people."""
     return f"{tokens / 1000:.0f}k" if tokens >= 10_000 else f"{tokens / 1000:.1f}k"
-
-
-def plural(count: int, word: str) -> str:
-    """A count with its noun."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def secrets_in_words(counts: Mapping[str, int] | None) -> str:

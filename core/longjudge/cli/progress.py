@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from longjudge.states import ChunkState, GapReason
 from longjudge.streams import progress_is_live, tell, write_progress
 from longjudge.text import clean_line
-from longjudge.updates import ChunkUpdate, JudgmentEnded, Paused, Stopping, StoreFailed, StoreTakes
+from longjudge.updates import (
+    ChunkUpdate,
+    JudgmentEnded,
+    Paused,
+    PausedByHand,
+    Stopping,
+    StoreFailed,
+    StoreTakes,
+    WentOn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -52,6 +61,9 @@ class Progress:
                 self._draw()
             case Paused():
                 self._pause(update)
+            case PausedByHand() | WentOn():
+                # Nobody pauses a command.
+                pass
             case StoreFailed():
                 self._line(f"longjudge: nothing is kept while the store fails: {update.message}")
             case StoreTakes():

@@ -13,8 +13,15 @@ import click
 import msgspec
 
 from longjudge.cli.age import age_in_seconds
-from longjudge.cli.gaps import gap_json, gap_markdown, gap_text, told_gaps
-from longjudge.cli.outcome import (
+from longjudge.cli.comparing import compare_judgments, comparison_json, comparison_text
+from longjudge.cli.look_up import look_up
+from longjudge.cli.present import outcome_text
+from longjudge.comparison.report import markdown_comparison
+from longjudge.errors import UsageError
+from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.report.gaps import gap_json, gap_text, told_gaps
+from longjudge.report.markdown import NOTHING_BESIDE, markdown_report
+from longjudge.report.outcome import (
     JudgedSession,
     MarkFilter,
     Outcome,
@@ -22,11 +29,7 @@ from longjudge.cli.outcome import (
     marks_of,
     read_outcome,
 )
-from longjudge.cli.present import judge_name, outcome_text
-from longjudge.cli.preview import plural
-from longjudge.cli.report import markdown_report
-from longjudge.errors import UsageError
-from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.report.words import judge_name, plural
 from longjudge.store import Store, read_gap_replies
 from longjudge.streams import tell
 from longjudge.text import clean_line
@@ -35,8 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from longjudge.cli.gaps import ToldGap
     from longjudge.marks import Mark
+    from longjudge.report.gaps import ToldGap
+    from longjudge.report.markdown import Beside
     from longjudge.store import PastJudgment
 
 _SHOWN_IDS = 5
@@ -59,6 +63,7 @@ class Request:
     format: Format
     marks: MarkFilter | None
     redact: bool = True
+    against: str | None = None
 
 
 def show_results(store_path: Path, request: Request) -> int:
@@ -69,17 +74,30 @@ def show_results(store_path: Path, request: Request) -> int:
     """
     if request.id is not None and request.since is not None:
         raise UsageError("an ID and --since together say two things; leave one of them out")
+    if request.against is not None:
+        _check_against(request)
     since = None
     if request.since is not None:
         since = time.time() - age_in_seconds("--since", request.since)
     return asyncio.run(_show(store_path, request, since))
 
 
+def _check_against(request: Request) -> None:
+    if request.id is None:
+        raise UsageError(
+            "--against needs an ID before it: `longjudge results ID --against ID2` compares two"
+        )
+    if request.marks is not None:
+        raise UsageError("--against shows all findings; leave --marks out")
+
+
 async def _show(store_path: Path, request: Request, since: float | None) -> int:
     store = await Store.open_to_read(store_path)
     try:
         marks = await store.marks()
-        if request.id is not None:
+        if request.id is not None and request.against is not None:
+            await _show_two(store, request, (request.id, request.against), marks)
+        elif request.id is not None:
             await _show_one(store, request, request.id, marks)
         else:
             await _show_list(store, request, since, marks)
@@ -91,15 +109,48 @@ async def _show(store_path: Path, request: Request, since: float | None) -> int:
 async def _show_one(
     store: Store, request: Request, id: str, marks: Mapping[tuple[bytes, str], Mark]
 ) -> None:
-    judgment = await store.judgment(await _full_id(store, id))
-    if judgment is None:
-        raise _unknown(id)
+    judgment = await _judgment(store, await _full_id(store, id))
     replies = await read_gap_replies(store, judgment.id)
     gaps = told_gaps(judgment, replies, redact=request.redact)
     if request.redact:
         judgment = _redacted(judgment)
-    text, _ = _one(judgment, request, marks, gaps)
+    beside = NOTHING_BESIDE
+    if request.format is Format.MARKDOWN:
+        outcome = _outcome(judgment, request, marks)
+        pairs = zip(judgment.digests, marks_of(judgment, marks), strict=False)
+        digests = [
+            digest for digest, mark in pairs if request.marks is None or request.marks.takes(mark)
+        ]
+        beside = await look_up(
+            judgment, outcome, gaps, store.path, digests=digests, redact=request.redact
+        )
+    text, _ = _one(judgment, request, marks, gaps, beside)
     click.echo(text, nl=request.format is not Format.MARKDOWN)
+
+
+async def _show_two(
+    store: Store, request: Request, ids: tuple[str, str], marks: Mapping[tuple[bytes, str], Mark]
+) -> None:
+    one, other = [await _judgment(store, await _full_id(store, id)) for id in ids]
+    if one.id == other.id:
+        raise UsageError(f"{clean_line(one.id, 40)}: both sides are this judgment; name another")
+    if request.redact:
+        one, other = _redacted(one), _redacted(other)
+    comparison = compare_judgments(one, other, marks)
+    match request.format:
+        case Format.JSON:
+            click.echo(comparison_json(comparison))
+        case Format.MARKDOWN:
+            click.echo(markdown_comparison(comparison), nl=False)
+        case Format.TEXT:
+            click.echo(comparison_text(comparison))
+
+
+async def _judgment(store: Store, id: str) -> PastJudgment:
+    judgment = await store.judgment(id)
+    if judgment is None:
+        raise _unknown(id)
+    return judgment
 
 
 async def _full_id(store: Store, prefix: str) -> str:
@@ -179,6 +230,7 @@ def _one(
     request: Request,
     marks: Mapping[tuple[bytes, str], Mark],
     gaps: Sequence[ToldGap] = (),
+    beside: Beside = NOTHING_BESIDE,
 ) -> tuple[str, int]:
     """A judgment in the format that was asked for, and how many findings that shows."""
     if request.format is Format.JSON:
@@ -186,7 +238,7 @@ def _one(
     outcome = _outcome(judgment, request, marks)
     findings = len(outcome.findings)
     if request.format is Format.MARKDOWN:
-        return markdown_report(outcome, judgment.created, gap_markdown(gaps)), findings
+        return markdown_report(outcome, judgment.created, beside), findings
     when, rubric = _when(judgment.created), _rubric(outcome)
     head = f"{clean_line(judgment.id)} · {when} · {rubric} · {outcome.chunk_words}"
     lines = [head, outcome_text(outcome, recorded=True), *gap_text(gaps)]

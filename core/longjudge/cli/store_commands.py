@@ -48,6 +48,7 @@ def estimate(
     type=click.Choice(["right", "wrong", "none"]),
     help="Only findings with this mark; a list leaves out judgments without one.",
 )
+@click.option("--against", metavar="ID2", help="Compare ID (A, before) with ID2 (B, after).")
 @store
 @options.no_redact
 @options.unbuilt({"--aggregate": False})
@@ -57,6 +58,7 @@ def results(
     since: str | None,
     format_: str | None,
     marks: str | None,
+    against: str | None,
     store: str | None,
     no_redact: bool,
 ) -> int:
@@ -65,11 +67,12 @@ def results(
         raise UsageError(f"--format {format_} is not built yet; use text, md or json")
     if as_json and format_ not in (None, "json"):
         raise UsageError(f"--json and --format {format_} say two things; leave one of them out")
-    from longjudge.cli.outcome import MarkFilter
     from longjudge.cli.results import Format, Request, show_results
+    from longjudge.report.outcome import MarkFilter
 
     chosen = Format.JSON if as_json else Format(format_ or "text")
-    request = Request(id, since, chosen, MarkFilter(marks) if marks else None, not no_redact)
+    only = MarkFilter(marks) if marks else None
+    request = Request(id, since, chosen, only, not no_redact, against)
     return show_results(options.Judging(store=store).store_path(), request)
 
 

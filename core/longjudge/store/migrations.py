@@ -156,10 +156,37 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         END
         """,
     ),
+    (
+        # What old judgments were judged by: one text for each name and version.
+        """
+        CREATE TABLE rubric_versions (
+            version TEXT NOT NULL,
+            name TEXT NOT NULL,
+            label TEXT NOT NULL,
+            toml TEXT NOT NULL,
+            first_used REAL NOT NULL,
+            last_used REAL NOT NULL,
+            PRIMARY KEY (version, name)
+        ) WITHOUT ROWID
+        """,
+        # How many sessions a version has judged is known without a look at any result.
+        """
+        CREATE INDEX judgments_by_rubric
+            ON judgments (rubric_version, rubric, real_path, session_id, created)
+        """,
+    ),
 )
 """Each entry is what takes the schema from version `n` to `n + 1` (`PRAGMA user_version`)."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+_WITHOUT_VERSIONS = (
+    """
+    CREATE TEMP TABLE rubric_versions (
+        version TEXT, name TEXT, label TEXT, toml TEXT, first_used REAL, last_used REAL
+    )
+    """,
+)
 
 _WITHOUT_LEASES = (
     """
@@ -170,6 +197,7 @@ _WITHOUT_LEASES = (
     """,
     "CREATE TEMP TABLE leases (key TEXT, owner TEXT, taken REAL, detail TEXT)",
     f"CREATE TEMP TABLE earlier_verdicts ({_VERDICT_NAMES}, replaced REAL)",
+    *_WITHOUT_VERSIONS,
 )
 
 _WITHOUT_REPLIES = (
@@ -205,5 +233,6 @@ OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
     ),
     _WITHOUT_REPLIES,
     _WITHOUT_LEASES,
+    _WITHOUT_VERSIONS,
 )
 """What makes a store of version `n` read like one of today, without a change to its file."""

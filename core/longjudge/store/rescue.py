@@ -21,6 +21,7 @@ from longjudge.store.migrations import MIGRATIONS, SCHEMA_VERSION
 from longjudge.store.names import log_of, uri
 from longjudge.store.pages import Pages, records
 from longjudge.store.past import known_real_path
+from longjudge.store.rubric_versions import is_rubric
 from longjudge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -164,6 +165,12 @@ _TABLES = (
         "token_factors",
         "model",
         _columns("model format factor:real deviation:real answers:integer changed:real"),
+    ),
+    _Table(
+        "rubric_versions",
+        "version",
+        _columns("version name label toml first_used:real last_used:real"),
+        lambda row: is_rubric(cast("str", row[0]), cast("str", row[3])),
     ),
 )
 _EARLIER = _Table(

@@ -252,4 +252,4 @@ async def test_workbench_in_other_colours(
         await judge_eight(desk)
         await desk.press("full_stop")
         await desk.sees("quote verified")
-        assert await looks_as_before(desk)
+        assert await looks_as_before(desk, light=False)

@@ -244,7 +244,7 @@ class Bench(Filing):
     def _in_flight(self) -> bool:
         if self.running:
             self.notices.append("a judgment is in flight: cancel it (x) first")
-        return self.running
+        return self.running or self.editing.in_the_way(self.notices)
 
     def _look(self, session: Session) -> None:
         """There is something to look at, while all of it is read."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import SeveralSessionsError
 from longjudge_tui.bench.following import Change, Following
-from longjudge_tui.bench.trials import Trials
+from longjudge_tui.bench.recalling import Recalling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.opening import Loading, Opening
 
 
-class Filing(Trials):
+class Filing(Recalling):
     """The part of the bench that opens files, and follows the one that is open."""
 
     _opening: Opening

@@ -17,11 +17,18 @@ if TYPE_CHECKING:
 SPEC_CELLS = 24
 
 
+MOST_RECENT = 5
+
+
 class Forcing:
-    """`fault` is what the next judgment has; `kill` is what a forced crash of a spec does."""
+    """`fault` is what the next judgment has; `kill` is what a forced crash of a spec does.
+
+    `recent` are the specs that were used, the last one first.
+    """
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
+        self.recent: tuple[str, ...] = ()
         self.kill: Callable[[str], None] = lambda _: kill_process()
 
     @property
@@ -33,6 +40,13 @@ class Forcing:
     def label(self) -> str:
         """What every screen says; empty where nothing is forced."""
         return forced_label(self.spec)
+
+    def use(self, fault: Fault | None) -> None:
+        """Force a fault from the next judgment on, or nothing any more."""
+        for spec in filter(None, (self.spec, fault.spec if fault is not None else "")):
+            others = (each for each in self.recent if each != spec)
+            self.recent = (spec, *others)[:MOST_RECENT]
+        self.fault = fault
 
     def for_a_run(self) -> Fault | None:
         """The fault for one run: a crash counts anew, and ends this app."""

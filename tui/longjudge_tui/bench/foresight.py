@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from longjudge.fitting import fitting_size
+from longjudge.keys import KeyMaker
 from longjudge.states import GapReason
+from longjudge_tui.bench.curving import Curving
 
 if TYPE_CHECKING:
     from longjudge.judges.base import Judge
     from longjudge.limits import LimitAdvice
+    from longjudge.rubric import Rubric
+    from longjudge.sessions import Session
     from longjudge.settings import Settings
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.reasons import Reasons
     from longjudge_tui.bench.run import Run
+    from longjudge_tui.bench.sought import Sought
     from longjudge_tui.bench.stock import Stock
 
 
@@ -36,14 +41,24 @@ class Fit:
 
 
 class Foresight:
-    """The part of the bench that advises; what it advises about is the bench's own."""
+    """The part of the bench that advises; what it advises about is the bench's own.
+
+    `sought` is what another screen has found, for the workbench to go to.
+    """
 
     outlook: Outlook | None
     run: Run | None
+    session: Session | None
     _stock: Stock
 
     def __init__(self) -> None:
         self._fit: tuple[ref[Run], Fit | None] | None = None
+        self.sought: Sought | None = None
+
+    @property
+    def kept_keys(self) -> set[str]:
+        """Keys of the verdicts that the store holds: one set for all who look things up."""
+        return self._stock.keys
 
     @property
     def applies(self) -> bool:
@@ -61,6 +76,11 @@ class Foresight:
         raise NotImplementedError
 
     @property
+    def rubric(self) -> Rubric:
+        """What is judged by."""
+        raise NotImplementedError
+
+    @property
     def limit_advice(self) -> LimitAdvice | None:
         """How long a run would take, as far as that is known; None where nothing is asked."""
         outlook = self.outlook
@@ -68,6 +88,25 @@ class Foresight:
             return None
         to_ask, calls = outlook.totals.to_ask, self.settings.concurrency
         return self._stock.durations.advice(self.judge.model, to_ask, calls)
+
+    def time_needed(self, to_ask: int) -> LimitAdvice | None:
+        """How long so many questions would take; None until it is known."""
+        if not self.applies:
+            return None
+        return self._stock.durations.advice(self.judge.model, to_ask, self.settings.concurrency)
+
+    def curving(self) -> Curving | None:
+        """The curve of chunk sizes by what stands now; None before there is a plan."""
+        session, outlook, settings = self.session, self.outlook, self.settings
+        if session is None or outlook is None:
+            return None
+        return Curving(
+            session.index,
+            outlook.estimator,
+            KeyMaker(self.judge, self.rubric, redactor=settings.redactor),
+            self._stock.keys,
+            by_tokens=settings.chunk_tokens is not None,
+        )
 
     @property
     def reasons(self) -> Reasons:

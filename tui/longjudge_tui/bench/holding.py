@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from longjudge.errors import StoreError
-from longjudge.holds import HoldState, list_holds, sweep_holds
+from longjudge.holds import HoldState, list_holds, sweep
 from longjudge.owner import this_process
 from longjudge.text import clean_line
 from longjudge_tui.chores import Chores
@@ -57,6 +57,19 @@ class HoldRow:
         return self.gone is None and not self.hold.alive
 
 
+class Holder(Protocol):
+    """A judgment that is over, and still has leases in the store."""
+
+    @property
+    def held(self) -> int:
+        """How many."""
+        ...
+
+    async def release(self) -> int:
+        """Give them back once more; how many are left then."""
+        ...
+
+
 class Holding:
     """The holds of a store. `notice` is told what a person has to know.
 
@@ -74,6 +87,16 @@ class Holding:
         self._reading = self._sweeping = False
         self._shown = False
         self._due = 0.0
+        self._left: list[Holder] = []
+
+    def left_by(self, holder: Holder) -> None:
+        """A judgment of this process could not give its leases back: sweeping tries it again."""
+        self._left.append(holder)
+
+    @property
+    def left_over(self) -> int:
+        """How many leases such judgments still have."""
+        return sum(holder.held for holder in self._left)
 
     @property
     def held(self) -> int:
@@ -84,6 +107,11 @@ class Holding:
     def dead(self) -> int:
         """How many of them dead owners have left."""
         return sum(row.dead for row in self.rows)
+
+    @property
+    def released(self) -> int:
+        """How many of those in sight are held no more."""
+        return sum(row.gone is not None for row in self.rows)
 
     @property
     def counted(self) -> str:
@@ -143,25 +171,43 @@ class Holding:
             self._reading, self.reading_done = False, self._shown
 
     async def _sweep(self, *, unasked: bool) -> None:
+        own = await self._release_left()
         try:
-            released = await sweep_holds(self._store)
+            swept = await sweep(self._store)
         except StoreError as error:
             if not unasked:
                 self._notice(f"not released: {clean_line(str(error), 500)}")
         else:
+            released = swept.released
             if self._shown:
                 self._release(released)
+            if swept.left and not unasked:
+                kept = _count(len(swept.left), swept.left[0].kind.value)
+                self._notice(f"{kept} could not be released: {clean_line(swept.fault, 400)}")
             if released:
                 kinds = Counter(hold.kind.value for hold in released)
                 count = ", ".join(_count(each, kind) for kind, each in sorted(kinds.items()))
                 owners = len({hold.owner for hold in released})
                 who = "a dead process" if owners == 1 else f"{owners:,} dead processes"
                 self._notice(f"released {count} that {who} left")
-            elif not unasked:
+            elif not (unasked or own or swept.left):
                 self._notice("dead processes have left nothing to release")
         finally:
             self._sweeping = False
             self.read_soon()
+
+    async def _release_left(self) -> bool:
+        """Give back what judgments of this process could not; whether there was such a thing."""
+        before = self.left_over
+        for holder in self._left:
+            await holder.release()
+        left = self.left_over
+        self._left = [holder for holder in self._left if holder.held]
+        if before > left:
+            self._notice(f"released {plural(before - left, 'lease')} of a judgment that is over")
+        if left:
+            self._notice(f"{plural(left, 'lease')} still could not be given back")
+        return bool(before)
 
     def _take_in(self, found: Iterable[Hold]) -> None:
         """Show what is held now and, in its place for a while, what is not held any more."""

@@ -13,6 +13,14 @@ from longjudge.result import quotes_words
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
 from longjudge_tui.bench.forcing import forced_label
+from longjudge_tui.bench.run_words import (
+    findings_words,
+    found_words,
+    left_over_words,
+    paused_words,
+    releasing_words,
+    running_line,
+)
 from longjudge_tui.commands import command
 from longjudge_tui.wording import (
     DISPUTED,
@@ -23,6 +31,7 @@ from longjudge_tui.wording import (
     line,
     pause_words,
     plural,
+    price_range,
     size,
 )
 
@@ -31,8 +40,8 @@ if TYPE_CHECKING:
     from longjudge.estimate import Totals
     from longjudge.result import Result
     from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.figures import Figures
     from longjudge_tui.bench.preview import Preview
-    from longjudge_tui.bench.run import Figures
 
 TITLE_CHARS = 40
 """How much of a session's title the header has at least, or nothing of it."""
@@ -93,10 +102,11 @@ def header_variants(bench: Bench) -> list[str]:
 
 
 def judge_label(bench: Bench) -> str:
-    """Who judges; that secrets are sent, and that failures are forced, where that is so."""
+    """Who judges; that it pauses, secrets are sent, failures are forced, where that is so."""
     sent = [] if bench.settings.redact else ["NOT REDACTED"]
+    paused = ["PAUSED"] if bench.paused else []
     forced = [bench.forcing.label] if bench.forcing.fault is not None else []
-    return " · ".join([line(bench.judge.label, 40), *sent, *forced])
+    return " · ".join([line(bench.judge.label, 40), *paused, *sent, *forced])
 
 
 def live_line(bench: Bench) -> list[str]:
@@ -111,6 +121,8 @@ def live_line(bench: Bench) -> list[str]:
         if bench.outlook is None:
             return [label]
         return _before_a_run(label, bench.outlook.totals, bench)
+    if run.result is None:
+        return running_line(run, label, bench.time_needed(run.open_chunks))
     figures = run.figures()
     words, less = _figures(figures), _figures(figures, brief=True)
     quotes = quotes_words(figures.verified, figures.findings)
@@ -118,33 +130,25 @@ def live_line(bench: Bench) -> list[str]:
     found = less[0]
     brief = [f"{found}, {quotes}" if quotes else found, *less[1:]]
     time = clock(figures.seconds)
-    if run.result is None:
-        time += " elapsed"
-    left = "" if figures.left is None else f", about {clock(max(1, figures.left))} left"
-    held = [f"{run.held:,} held"] if run.held and run.result is None else []
     return [
-        *([" · ".join([label, *whole, *held, time + left])] if held else []),
-        " · ".join([label, *whole, time + left]),
-        *([" · ".join([*whole, *held, time + left])] if held else []),
-        " · ".join([*whole, time + left]),
-        " · ".join([*brief, time + left]),
-        *_proof(figures, brief, time, ended=run.result is not None),
-        " · ".join([*whole[:4], time + left]),
+        " · ".join([label, *whole, time]),
+        " · ".join([*whole, time]),
+        " · ".join([*brief, time]),
+        _proof(figures, brief, time),
+        " · ".join([*whole[:4], time]),
         " · ".join([*brief[:3], time]),
-        # What runs shows the time first; what has ended, how much of it stands on evidence.
-        *([" · ".join(brief[:3])] if run.result is not None else []),
-        *_proof(figures, less, "", ended=run.result is not None),
-        *(" · ".join([found, *words[1:4], each]) for each in (time + left, time)),
+        # Where there is little room: how much of it stands on evidence.
+        " · ".join(brief[:3]),
+        _proof(figures, less, ""),
+        " · ".join([found, *words[1:4], time]),
         " · ".join([found, *words[1:3]]),
     ]
 
 
-def _proof(figures: Figures, brief: list[str], time: str, *, ended: bool) -> list[str]:
+def _proof(figures: Figures, brief: list[str], time: str) -> str:
     """A result with what it cost in calls, where there is no room for everything."""
-    if not ended:
-        return []
     gaps = brief[3] if figures.gaps else ""
-    return [" · ".join(filter(None, [*brief[:3], gaps, brief[4], time]))]
+    return " · ".join(filter(None, [*brief[:3], gaps, brief[4], time]))
 
 
 def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
@@ -207,7 +211,7 @@ def _known(
     kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
-        found = _found(preview.counts()[0], preview.disagreements, brief=brief)
+        found = findings_words(preview.counts()[0], preview.disagreements, brief=brief)
     to_ask = [f"{totals.to_ask} to ask{because}"] if totals.to_ask else []
     return " · ".join([kept, found, *to_ask, *said])
 
@@ -234,18 +238,11 @@ def in_the_library(error: LongjudgeError) -> str:
     return words
 
 
-def _found(findings: int, disagreements: int, *, brief: bool = False) -> str:
-    """How much there is to look at."""
-    disputes = f"{disagreements:,}" if brief else plural(disagreements, "disagreement")
-    disputed = f", {DISPUTED} {disputes}" if disagreements else ""
-    return plural(findings, "finding") + disputed
-
-
 def _figures(figures: Figures, *, brief: bool = False) -> list[str]:
     low, high = figures.score_range
     score = "no score" if figures.score is None else f"score {figures.score:.2f}"
     return [
-        _found(figures.findings, figures.disagreements, brief=brief),
+        found_words(figures, brief=brief),
         f"{score} ({low:.2f}-{high:.2f})",
         f"judged {figures.judged} of {figures.chunks}",
         plural(figures.gaps, "gap"),
@@ -279,14 +276,16 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:
-        words += _ending(run.result, bench.session.name if bench.session else "")
+        words += _ending(run.result, bench.session.name if bench.session else "", run.held)
         go_on = [] if typing else _go_on(bench, run.result)
     elif bench.stopping and run is not None:
-        words.append(f"stopping ({run.stop_cause or 'cancel'})…")
+        words.append(releasing_words(run))
+    elif run is not None and run.paused:
+        words.append(paused_words(run))
     elif bench.running:
         limit = f", limit {in_seconds(run.settings.time_limit)} s" if run is not None else ""
-        pause = run.pause if run is not None else None
-        words += [pause_words(*pause)] if pause else []
+        wait = run.ordered_wait if run is not None else None
+        words += [pause_words(*wait)] if wait else []
         words.append(f"judging{limit}…")
     elif bench.loading is not None:
         words.append(_reading(bench))
@@ -300,6 +299,8 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         nothing_kept = f"{lost} IS KEPT: {line(bench.store_error, 40)}"
         variants.append(" · ".join([nothing_kept, *go_on, *words[1:]]))
     elif go_on:
+        if " goes on: " in go_on[0]:
+            variants.append(" · ".join([*words, go_on[0].partition(": ")[0]]))
         # Where the line is cut, what to do is not what is lost.
         variants.append(" · ".join([*go_on, *words]))
     return variants
@@ -324,7 +325,21 @@ def _go_on(bench: Bench, result: Result) -> list[str]:
             return [f"{command('next_finding').shown} goes to the findings"]
         rules = f"{command('filter_findings').shown} shows what the rules say"
         return [rules] if result.disagreements else []
-    return [f"{command('run').shown} {'asks again' if bench.store_error else 'goes on'}"]
+    return [rest_words(bench)]
+
+
+def rest_words(bench: Bench) -> str:
+    """What the key would ask that is missing, and what stands in its way."""
+    run, outlook = command("run").shown, bench.outlook
+    if bench.store_error or outlook is None:
+        return f"{run} asks again"
+    totals = outlook.totals
+    if not totals.to_ask:
+        return f"{run} asks nothing: what was missing is kept by now"
+    if bench.missing_key:
+        return f"{line(bench.missing_key, 60)}: {_another_model()}"
+    cost, _ = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
+    return f"{run} goes on: {totals.to_ask:,} to ask, {cost}"
 
 
 def _short_limit(bench: Bench) -> list[str]:
@@ -353,15 +368,14 @@ def limit_variants(bench: Bench) -> list[str]:
     return [f"needs {about}{' (a guess)' if guess else ''}", f"needs {about}{guess}"]
 
 
-def _ending(result: Result, session: str) -> list[str]:
-    """Why it ended before its time, where it did; then the evidence."""
+def _ending(result: Result, session: str, held: int) -> list[str]:
+    """Why it ended before its time, where it did; what is still `held`; then the evidence."""
     status, evidence = result.status.value, line(result.evidence, 1000)
     said = evidence.startswith(status.replace("_", " "))
     early = [f"✗ {line(fault(result.error, session), 500)}"] if result.error else []
     disputed = result.disagreements
     looked = [f"{DISPUTED} rules disagree in {plural(disputed, 'part')}"] if disputed else []
-    shows = command("show_holds").shown
-    left = [f"! {result.holds_left:,} still held ({shows} shows them)"] if result.holds_left else []
+    left = [left_over_words(held)] if held else []
     return [*early, *left, *looked, evidence if said else f"{status}: {evidence}"]
 
 

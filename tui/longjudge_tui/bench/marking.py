@@ -11,7 +11,7 @@ from longjudge.text import clean_line
 from longjudge_tui.chores import Chores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from longjudge.store import Store
 
@@ -51,6 +51,11 @@ class Marking:
     def get(self, key: MarkKey) -> Mark | None:
         """The mark that is kept."""
         return self._marks.get(key)
+
+    @property
+    def marks(self) -> Mapping[MarkKey, Mark]:
+        """All that are kept, as they stand now."""
+        return dict(self._marks)
 
     def toggle(self, key: MarkKey, mark: Mark) -> None:
         """Set a mark, or take it away where it stands; it shows once it is kept."""

@@ -6,16 +6,19 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longjudge.board import make_result
 from longjudge.disputes import rules_say
 from longjudge.result import count_verified
+from longjudge.states import ChunkState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from longjudge.board import Board, ChunkRecord
+    from longjudge.board import Board, ChunkRecord, Ending
     from longjudge.chunks import Piece
     from longjudge.disputes import RuleFinding
-    from longjudge.result import ResultFinding
+    from longjudge.result import Result, ResultFinding
+    from longjudge.store import GapReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +42,21 @@ class Records:
         self._findings: dict[int, tuple[ResultFinding, ...]] = {}
         self._disputes: dict[int, tuple[RuleFinding, ...]] = {}
         self._unread: dict[int, None] = {}
+        self._gaps: set[int] = set()
         self._counted = 0, (0, 0)
         self.changes = 0
 
     def record(self, position: int) -> ChunkRecord:
         """What is known about one chunk."""
         return self._board.chunks[position]
+
+    def is_gap(self, position: int) -> bool:
+        """Whether a chunk has ended without a verdict."""
+        return self.record(position).state is ChunkState.GAP
+
+    def gap_positions(self) -> list[int]:
+        """Every such chunk, in order."""
+        return sorted(self._gaps)
 
     def earlier(self) -> dict[int, ChunkRecord]:
         """What is known about the chunks that have ended."""
@@ -109,6 +121,14 @@ class Records:
             return index.digest(finding.event), finding.criterion
         return self._board.plan.digest(finding.part - 1), finding.criterion
 
+    def gap_replies(self) -> tuple[GapReply, ...]:
+        """What is known about every gap beyond its reason."""
+        return self._board.gap_replies()
+
+    def result_so_far(self, ending: Ending) -> Result:
+        """What is known by now, in the shape of a result."""
+        return make_result(self._board, [0] * len(self._board.plan), ending)
+
     def take_over(self, earlier: Records, stays: Callable[[int], bool]) -> None:
         """Show what was found before, where its verdict stays, until the chunk is judged here."""
         for position in earlier._findings.keys() | earlier._disputes.keys():
@@ -151,6 +171,10 @@ class Records:
         """A chunk's record is another one."""
         self._dirty.add(position)
         record = self._board.chunks[position]
+        if record.state is ChunkState.GAP:
+            self._gaps.add(position)
+        else:
+            self._gaps.discard(position)
         before = self._findings.get(position), self._disputes.get(position)
         if record.findings:
             self._findings[position] = record.findings

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge.judgment import Judgment
 from longjudge.result import score_of, score_range
-from longjudge.states import ChunkState, JudgmentStatus
-from longjudge.updates import ChunkUpdate, JudgmentEnded, Paused, Stopping, StoreFailed, StoreTakes
+from longjudge.states import ChunkState, GapReason, JudgmentStatus
+from longjudge.updates import (
+    ChunkUpdate,
+    JudgmentEnded,
+    Paused,
+    PausedByHand,
+    Stopping,
+    StoreFailed,
+    StoreTakes,
+    WentOn,
+)
+from longjudge_tui.bench.figures import Figures, Rate
 from longjudge_tui.bench.records import Records
+from longjudge_tui.bench.run_log import RunLog
 
 if TYPE_CHECKING:
     from longjudge.board import ChunkRecord
+    from longjudge.calls import InHand
     from longjudge.faults import Fault
     from longjudge.judges.base import Judge
     from longjudge.result import Result
@@ -23,30 +34,12 @@ if TYPE_CHECKING:
     from longjudge.settings import Settings
     from longjudge.store import Store
     from longjudge.updates import Update
+    from longjudge_tui.bench.event_log import EventLog
     from longjudge_tui.bench.outlook import Outlook
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The live line's numbers. `left` is None where nothing can be said yet.
-
-    `verified` is how many of the findings' quotes were found, `disagreements` the chunks that the
-    offline rules flag and the model called clean, `saved` the chunks whose verdict needed no call.
-    """
-
-    findings: int
-    disagreements: int
-    verified: int
-    score: float | None
-    score_range: tuple[float, float]
-    judged: int
-    chunks: int
-    gaps: int
-    calls: int
-    saved: int
-    cost_usd: float | None
-    seconds: float
-    left: float | None
+_CUT_SHORT = frozenset({GapReason.CANCELLED, GapReason.TIMED_OUT, GapReason.SKIPPED})
+"""What ended so says nothing about how fast a judge is."""
 
 
 class Run(Records):
@@ -54,7 +47,10 @@ class Run(Records):
 
     `before` is what was known until it began. With `fresh` it asks anew about the chunks of `only`,
     whose verdicts stand until there are others. `forced` is the spec of `fault`, empty without one.
+    One that is `recalled` is of the past.
     """
+
+    recalled = False
 
     def __init__(
         self,
@@ -70,8 +66,10 @@ class Run(Records):
         before: Records | None = None,
         fresh: bool = False,
         fault: Fault | None = None,
+        log: EventLog | None = None,
     ) -> None:
         self.outlook = outlook
+        self._log = RunLog(log, session, outlook.plan) if log is not None else None
         self.settings = settings
         self.result: Result | None = None
         self.stop_cause: str | None = None
@@ -84,7 +82,8 @@ class Run(Records):
         self._ticking: set[int] = set()
         self._retry_at: dict[int, float] = {}
         self._paused = 0.0, ""
-        self._asked_ends = 0
+        self._rate = Rate()
+        self._retries = 0
         self._saved = 0
         self._started = time.monotonic()
         earlier = before.earlier() if before else {}
@@ -103,6 +102,8 @@ class Run(Records):
             fault=fault,
         )
         super().__init__(self._judgment.board)
+        if self._log is not None:
+            self._log.begun(outlook.totals, judge, rubric, settings, self.forced)
         records = self._judgment.board.chunks
         self._states = {place: record.state for place, record in enumerate(records)}
         self._tally = Counter(self._states.values())
@@ -131,8 +132,42 @@ class Run(Records):
 
     @property
     def held(self) -> int:
-        """How much it holds outside now."""
-        return self._judgment.held if self.result is None else self.result.holds_left
+        """How much it holds outside now, and after its end what could not be released yet."""
+        return self._judgment.held
+
+    @property
+    def in_hand(self) -> InHand:
+        """What it has in hand now: calls, verdicts on their way into the store, leases."""
+        return self._judgment.in_hand
+
+    async def release(self) -> int:
+        """Give back once more what could not be released at its end; how many are left then."""
+        return await self._judgment.release()
+
+    @property
+    def paused(self) -> bool:
+        """Whether somebody lets it ask nothing now."""
+        return self._judgment.paused
+
+    def pause(self) -> bool:
+        """Ask nothing until it goes on; False where it pauses already, or is being ended."""
+        return self.result is None and self._judgment.pause()
+
+    def go_on(self) -> bool:
+        """Ask again after a pause; False where there is none."""
+        return self._judgment.go_on()
+
+    @property
+    def open_chunks(self) -> int:
+        """How many chunks have not ended."""
+        return sum(count for state, count in self._tally.items() if not state.ended)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run, without the pauses by hand."""
+        if self.result is not None:
+            return self.result.seconds
+        return max(0.0, time.monotonic() - self._started - self._judgment.paused_seconds)
 
     @property
     def fatal_error(self) -> str | None:
@@ -187,9 +222,12 @@ class Run(Records):
         asked = [(self.record(each).asked_at or 0.0, each) for each in self._ticking]
         return max(asked)[1] if asked else None
 
-    def is_gap(self, position: int) -> bool:
-        """Whether a chunk has ended without a verdict."""
-        return self.record(position).state is ChunkState.GAP
+    def gap_positions(self) -> list[int]:
+        """Every gap, in order: also those from before about which this run does not ask."""
+        gaps = set(self._gaps)
+        if self._before is not None and self._only is not None:
+            gaps.update(filter(self.is_gap, self._before.gap_positions()))
+        return sorted(gaps)
 
     def standing(self, position: int) -> ChunkRecord | None:
         """The verdict that counts until a chunk that is asked anew has another one."""
@@ -201,10 +239,15 @@ class Run(Records):
 
     def retry_in(self, position: int) -> float:
         """Seconds until a chunk is asked again."""
-        return max(0.0, self._retry_at.get(position, 0.0) - time.monotonic())
+        due = self._retry_at.get(position, 0.0)
+        return max(0.0, max(due, self._paused[0]) - time.monotonic())
+
+    def asked_by(self, position: int) -> str:
+        """Which other process asks what a chunk waits for; empty where it is this one."""
+        return self._judgment.asked_by(position + 1)
 
     @property
-    def pause(self) -> tuple[float, str] | None:
+    def ordered_wait(self) -> tuple[float, str] | None:
         """How long the provider lets nothing be asked from now on, and what it said."""
         until, note = self._paused
         left = until - time.monotonic()
@@ -230,12 +273,12 @@ class Run(Records):
         judged += len(standing)
         spent = self._board.spent
         found, verified = self.counts()
+        seconds = self.seconds
         if self.result is not None:
-            score, seconds, left = self.result.score, self.result.seconds, None
+            score, rate, left = self.result.score, None, None
         else:
-            seconds = time.monotonic() - self._started
             score = score_of(JudgmentStatus.PARTIAL, judged, flagged)
-            left = None if self.stopping else self._left(seconds, to_end)
+            rate, left = self._rate.per_minute(seconds), self._rate.left(seconds, to_end)
         return Figures(
             findings=found,
             disagreements=self.disagreements,
@@ -246,24 +289,28 @@ class Run(Records):
             chunks=chunks,
             gaps=self._tally[ChunkState.GAP],
             calls=spent.calls,
+            retries=self._retries,
             saved=self._saved,
             cost_usd=spent.cost_usd,
             seconds=seconds,
+            rate=rate,
             left=left,
+            open=to_end,
+            until_limit=max(0.0, self.settings.time_limit - seconds),
         )
 
-    def _left(self, seconds: float, open_chunks: int) -> float | None:
-        if not self._asked_ends or not open_chunks:
-            return None
-        pace = seconds / self._asked_ends * open_chunks
-        return min(pace, max(0.0, self.settings.time_limit - seconds))
-
     def _listen(self, update: Update) -> None:
+        if self._log is not None:
+            about = update.part - 1 if isinstance(update, ChunkUpdate) else None
+            self._log.hear(update, None if about is None else self._board.chunks[about])
         match update:
             case ChunkUpdate():
                 self._chunk(update)
             case Paused():
                 self._paused = time.monotonic() + update.wait, update.note
+            case PausedByHand() | WentOn():
+                # What waits says so in its row.
+                self._dirty.update(self._unended())
             case StoreFailed():
                 self.store_error = update.message
             case StoreTakes():
@@ -272,6 +319,9 @@ class Run(Records):
                 self.stop_cause = update.cause
             case JudgmentEnded():
                 self.store_error = update.result.store_error or self.store_error
+
+    def _unended(self) -> list[int]:
+        return [position for position, state in self._states.items() if not state.ended]
 
     def _chunk(self, update: ChunkUpdate) -> None:
         position = update.part - 1
@@ -285,8 +335,9 @@ class Run(Records):
             self._ticking.discard(position)
         if update.state is ChunkState.RETRYING:
             self._retry_at[position] = time.monotonic() + update.wait
-        if update.state.ended and not update.from_cache:
-            self._asked_ends += 1
+            self._retries += 1
+        if update.state.ended and update.attempt and update.reason not in _CUT_SHORT:
+            self._rate.ended(self.seconds)
         self._saved += update.state.ended and update.from_cache and not update.attempt
         judged = update.state in (ChunkState.CLEAN, ChunkState.FLAGGED)
         key = self.outlook.keys[position]

@@ -37,8 +37,8 @@ class Scale:
         smallest, large, largest = (
             (1_000, 100_000, 1_000_000) if unit is Unit.CHARACTERS else (500, 50_000, 400_000)
         )
-        least = max(smallest, _two_digits_up(total / MOST_CHUNKS))
-        most = max(10 * least, min(largest, max(large, _two_digits_up(total))))
+        least = max(smallest, two_digits_up(total / MOST_CHUNKS))
+        most = max(10 * least, min(largest, max(large, two_digits_up(total))))
         return cls(min(max(low, least), high // 2), min(most, high))
 
     def share(self, size: int) -> float:
@@ -77,7 +77,8 @@ def next_size(size: int, direction: int, low: int, high: int) -> int:
     return next((step for step in reversed(steps) if step < size), low)
 
 
-def _two_digits_up(size: float) -> int:
+def two_digits_up(size: float) -> int:
+    """A size rounded up to its first two digits."""
     step = _step(size)
     return ceil(size / step) * step
 

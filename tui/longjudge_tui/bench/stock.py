@@ -11,6 +11,7 @@ from longjudge.store import token_factors
 from longjudge.store.times_asked import times_asked
 from longjudge.text import clean_line
 from longjudge_tui.bench.durations import Durations
+from longjudge_tui.bench.editing import Editing
 from longjudge_tui.bench.holding import Holding
 from longjudge_tui.bench.marking import Marking
 from longjudge_tui.bench.preview import Lookup
@@ -51,6 +52,7 @@ class Stock:
         self.holding = Holding(store, notice)
         self.reasons = Reasons(store, notice)
         self.durations = Durations(store)
+        self.editing = Editing(store, keys, notice)
         self._store = store
         self._changed = changed
         self._notice = notice
@@ -108,6 +110,7 @@ class Stock:
         self.marking.raise_failure()
         self.holding.raise_failure()
         self.durations.raise_failure()
+        self.editing.raise_failure()
         for task in self._tasks:
             if task.done() and not task.cancelled():
                 task.result()

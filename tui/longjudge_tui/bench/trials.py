@@ -10,6 +10,7 @@ from longjudge.errors import LongjudgeError
 from longjudge.settings import in_seconds
 from longjudge.states import JudgmentStatus
 from longjudge.text import clean_line
+from longjudge_tui.bench.event_log import EventLog
 from longjudge_tui.bench.forcing import Forcing
 from longjudge_tui.bench.foresight import Foresight
 from longjudge_tui.bench.live import in_the_app
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from longjudge.sessions import Session
     from longjudge.settings import Settings
     from longjudge.store import Store
+    from longjudge_tui.bench.editing import Editing
     from longjudge_tui.bench.holding import Holding
     from longjudge_tui.bench.opening import Loading
     from longjudge_tui.bench.outlook import Outlook
@@ -80,6 +82,7 @@ class Trials(Foresight):
         self.remark = ""
         self.refusal: Callable[[], str] = lambda: ""
         self.forcing = Forcing()
+        self.log = EventLog()
         self._run_task: asyncio.Task[None] | None = None
         self._next: Wanted | None = None
         self._judging = False
@@ -125,6 +128,11 @@ class Trials(Foresight):
         return self._stock.holding
 
     @property
+    def editing(self) -> Editing:
+        """The rubric that is being edited, and the chunk that it is tried on."""
+        return self._stock.editing
+
+    @property
     def running(self) -> bool:
         """Whether a judgment is in flight or about to be, its end included."""
         return self._judging or self._next is not None
@@ -134,8 +142,24 @@ class Trials(Foresight):
         """Whether the judgment in flight is on its way to an end."""
         return self._judging and self.run is not None and self.run.stopping
 
+    @property
+    def paused(self) -> bool:
+        """Whether the judgment in flight asks nothing until somebody lets it go on."""
+        return self._judging and self.run is not None and self.run.paused
+
+    def pause_or_go_on(self) -> None:
+        """Let the judgment in flight ask nothing more for a while; again: let it go on."""
+        run = self.run
+        if not self._judging or run is None:
+            self.notices.append("nothing is being judged")
+        elif not (run.go_on() or run.pause()):
+            self.notices.append("the judgment is ending, it cannot pause any more")
+
     def start(self, time_limit: float | None = None) -> None:
-        """Begin a judgment; one that is being stopped is awaited first."""
+        """Begin a judgment, or let one that pauses go on; one that is stopping is awaited first."""
+        if time_limit is None and self.paused:
+            self.pause_or_go_on()
+            return
         if self.loading is not None or self.session is None or self.outlook is None:
             self.notices.append("the session is still being read")
             return
@@ -243,6 +267,7 @@ class Trials(Foresight):
             before=wanted.before,
             fresh=wanted.fresh,
             fault=self.forcing.for_a_run(),
+            log=self.log,
         )
         if earlier is not None:
             run.take_over(earlier, self.is_kept)
@@ -258,6 +283,8 @@ class Trials(Foresight):
             run.take_kept()
             self.outlook = outlook.again(self._stock.keys)
             self._stock.learn_again()
+            if run.held:
+                self.holding.left_by(run)
         if self.run is None:
             self._begin_preview()
         elif self.run is run and run.result is not None and run.result.error:
@@ -310,7 +337,8 @@ class Trials(Foresight):
         self._next = None
         if self._judging and self.run is not None:
             self.run.cancel()
-        return set() if self._run_task is None else {self._run_task}
+        tasks = self.editing.stop()
+        return tasks if self._run_task is None else tasks | {self._run_task}
 
 
 def _in_vain(run: Run, asked: Iterable[int]) -> str:

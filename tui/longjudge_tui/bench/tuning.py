@@ -48,7 +48,8 @@ class Tuning:
     """The settings, the judge and the rubric, with what follows from them.
 
     `make_judge` gives the judge behind a model's name; those made here are closed by `aclose`.
-    `model_name` is the name that the first judge was chosen by.
+    `model_name` is the name that the first judge was chosen by, `rubric_name` what the rubric was:
+    its name, or the path of its file.
     What a plan or its keys follow from is changed between `refuse`, which raises a `UsageError`
     where that cannot be now, and `changed`. Calls in flight and limit may change at any time.
     """
@@ -69,6 +70,7 @@ class Tuning:
         self.judge = judge
         self.rubric = rubric
         self.model_name = model_name or judge.model
+        self.rubric_name = rubric.name
         self._make_judge = make_judge
         self._refuse = refuse
         self._changed = changed
@@ -194,6 +196,20 @@ class Tuning:
         self._refuse()
         self.judge.check_rubric(rubric)
         self._use(self.judge, rubric)
+
+    def use_all(self, settings: Settings, name: str, rubric: Rubric) -> None:
+        """Use other settings, another model and another rubric, all of them or none.
+
+        Raises:
+            LongjudgeError: no such judge, it cannot answer the rubric, or not now.
+        """
+        self._refuse()
+        judge = self.judge_of(name)
+        judge.check_rubric(rubric)
+        self.settings, self.model_name = settings, name
+        if rubric != self.rubric:
+            self.rubric_name = rubric.name
+        self._use(judge, rubric)
 
     def measured(self, session: Session, estimator: Estimator) -> None:
         """Take what a session was measured to be; the model may be another one by now."""

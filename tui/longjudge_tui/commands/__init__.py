@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding
 
 from longjudge_tui.commands.bars import BAR, LIBRARY_BAR
+from longjudge_tui.commands.comparing import COMPARING
+from longjudge_tui.commands.dialogs import DIALOGS
+from longjudge_tui.commands.editor import EDITOR
 from longjudge_tui.commands.everywhere import EVERYWHERE
 from longjudge_tui.commands.kinds import Command, Scope
 from longjudge_tui.commands.library import LIBRARY
+from longjudge_tui.commands.log import LOG
+from longjudge_tui.commands.past import PAST
 from longjudge_tui.commands.whole_screens import WHOLE_SCREENS
 from longjudge_tui.commands.workbench import WORKBENCH
 
@@ -26,12 +31,28 @@ __all__ = [
     "bindings",
     "command",
     "command_of",
+    "is_command",
     "works_in",
 ]
 
-COMMANDS: tuple[Command, ...] = (*WORKBENCH, *LIBRARY, *EVERYWHERE, *WHOLE_SCREENS)
+COMMANDS: tuple[Command, ...] = (
+    *WORKBENCH,
+    *LOG,
+    *LIBRARY,
+    *EVERYWHERE,
+    *WHOLE_SCREENS,
+    *PAST,
+    *COMPARING,
+    *EDITOR,
+    *DIALOGS,
+)
 
 _BY_ID = {command.id: command for command in COMMANDS}
+
+
+def is_command(name: str) -> bool:
+    """Whether there is a command with an id."""
+    return name in _BY_ID
 
 
 def command(name: str) -> Command:

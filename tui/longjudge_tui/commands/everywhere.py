@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from longjudge_tui.commands.kinds import Command, Scope
 
+
+def _on_strip(name: str, key: str, shown: str, does: str) -> Command:
+    return Command(name, (key,), shown, f"On the strip of all chunks: {does}", scope=Scope.TIMELINE)
+
+
 EVERYWHERE: tuple[Command, ...] = (
     Command(
         "open",
@@ -21,6 +26,21 @@ EVERYWHERE: tuple[Command, ...] = (
     Command("last", ("end",), "end", "Last row", scope=Scope.LIST),
     Command("least", ("home",), "home", "On the slider: its smallest chunks", scope=Scope.SLIDER),
     Command("most", ("end",), "end", "On the slider: its largest chunks", scope=Scope.SLIDER),
+    _on_strip("part_before", "left", "←", "one chunk back"),
+    _on_strip("part_after", "right", "→", "one chunk on"),
+    _on_strip("first_part", "home", "home", "the first chunk"),
+    _on_strip("last_part", "end", "end", "the last chunk"),
+    _on_strip("trouble_before", "up", "↑", "the flagged chunk or gap before"),
+    _on_strip("trouble_after", "down", "↓", "the next flagged chunk or gap"),
+    Command(
+        "pause",
+        ("P",),
+        "P",
+        "Pause judging: nothing more is asked for now; again: go on",
+        "Pause",
+        "Pause",
+        scope=Scope.EITHER,
+    ),
     Command(
         "failure_lab",
         ("F",),
@@ -46,7 +66,15 @@ EVERYWHERE: tuple[Command, ...] = (
         "Sweep",
         scope=Scope.EITHER,
     ),
-    Command("help", ("question_mark",), "?", "Show the keys", "Help", scope=Scope.EITHER),
+    Command(
+        "show_past",
+        ("J",),
+        "J",
+        "Past judgments: of this session, of all, by rubric version, gaps over time",
+        "Past",
+        scope=Scope.EITHER,
+    ),
+    Command("help", ("question_mark", "f1"), "? f1", "Show the keys", "Help", scope=Scope.EITHER),
     Command(
         "quit",
         ("ctrl+q",),

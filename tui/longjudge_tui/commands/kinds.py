@@ -10,7 +10,8 @@ class Scope(StrEnum):
     """Where a command's keys work; `EITHER` is the library and the workbench (`SCREEN`).
 
     Those of a `SEARCH` are its own in the workbench, for as long as it is on. `OVER` is every
-    screen that stands over one of these two; each such screen has a scope of its own besides.
+    screen that stands over one of these two; each such screen has a scope of its own besides, and
+    so has each dialog. Those of the `LOG` work while it has the keys.
     """
 
     LIBRARY = "library"
@@ -19,8 +20,21 @@ class Scope(StrEnum):
     SEARCH = "search"
     LIST = "list"
     SLIDER = "slider"
+    TIMELINE = "timeline"
+    CURVE = "curve"
+    EDITOR = "editor"
+    PAST = "past"
+    COMPARE = "compare"
     OVER = "over"
     APP = "app"
+    LOG = "log"
+    HELD = "held"
+    LAB = "lab"
+    TEXT = "text"
+    CHOICE = "choice"
+    CONFIRM = "confirm"
+    QUIT = "quit"
+    HELP = "help"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,4 +13,19 @@ WHOLE_SCREENS: tuple[Command, ...] = (
         "Back",
         scope=Scope.OVER,
     ),
+    Command(
+        "read_smaller",
+        ("left",),
+        "←",
+        "The figures of smaller chunks",
+        "Smaller",
+        scope=Scope.CURVE,
+    ),
+    Command(
+        "read_larger", ("right",), "→", "The figures of larger chunks", "Larger", scope=Scope.CURVE
+    ),
+    Command("read_smallest", ("home",), "home", "Those of the smallest chunks", scope=Scope.CURVE),
+    Command("read_largest", ("end",), "end", "Those of the largest chunks", scope=Scope.CURVE),
+    Command("read_today", ("C",), "C", "Those of the size that is set", "Today", scope=Scope.CURVE),
+    Command("take_size", ("enter",), "enter", "Use this chunk size", "Use it", scope=Scope.CURVE),
 )

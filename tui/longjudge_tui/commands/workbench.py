@@ -56,6 +56,14 @@ WORKBENCH: tuple[Command, ...] = (
         "Use a chunk size that fits, where parts were too large",
         "Fit",
     ),
+    Command(
+        "show_curve",
+        ("C",),
+        "C",
+        "The curve: how many chunks and what price at every chunk size",
+        "Curve",
+        urgent=True,
+    ),
     Command("edit_size", ("s",), "s", "Type a chunk size", "Size", urgent=True),
     Command("switch_unit", ("u",), "u", "Cut by tokens instead of characters, and back", "Unit"),
     Command("edit_limit", ("l",), "l", "Type a time limit in seconds", "Limit", urgent=True),
@@ -69,6 +77,14 @@ WORKBENCH: tuple[Command, ...] = (
     ),
     Command("choose_model", ("m",), "m", "Choose the model", "Model", urgent=True),
     Command("choose_rubric", ("b",), "b", "Choose the rubric", "Rubric", urgent=True),
+    Command(
+        "edit_rubric",
+        ("B",),
+        "B",
+        "Edit the rubric: prompt and price beside it, a try on the chunk, versions",
+        "Edit",
+        urgent=True,
+    ),
     Command(
         "show_prompt",
         ("e",),
@@ -88,6 +104,14 @@ WORKBENCH: tuple[Command, ...] = (
     Command(
         "show_oddities", ("d",), "d", "What was odd in the file, and left out of it", urgent=True
     ),
+    Command(
+        "fold_thread",
+        ("T",),
+        "T",
+        "Fold the thread under the cursor; again: unfold it",
+        "Fold",
+    ),
+    Command("fold_all", ("Z",), "Z", "Fold all threads; again: unfold them"),
     Command("next_finding", ("full_stop",), ".", "Next finding", "Next finding"),
     Command("previous_finding", ("comma",), ",", "Previous finding"),
     Command(
@@ -103,8 +127,16 @@ WORKBENCH: tuple[Command, ...] = (
     Command("copy", ("y",), "y", "Copy the finding, or the event, as Markdown", "Copy", "copy"),
     Command("copy_json", ("Y",), "Y", "Copy it as JSON"),
     Command("save", ("S",), "S", "Save it as Markdown in the folder longjudge was started in"),
+    Command(
+        "save_report",
+        ("O",),
+        "O",
+        "Save the report of the whole judgment as Markdown, to show to someone",
+        "Report",
+    ),
     Command("context", ("z",), "z", "The event with its neighbours; again: alone", "", "context"),
     Command("raw_record", ("i",), "i", "The record as it is in the file; again: back", "", "raw"),
+    Command("edit_file", ("E",), "E", "Open the file in your editor, at the event's line", "Edit"),
     Command(
         "search",
         ("slash",),
@@ -118,12 +150,40 @@ WORKBENCH: tuple[Command, ...] = (
     _in_search(
         "end_search", "escape", "While a search is on: end it, and go back to where you were", "end"
     ),
+    Command(
+        "compare",
+        ("D",),
+        "D",
+        "Before / after: two judgments of this session side by side, flips first",
+        "Compare",
+        urgent=True,
+    ),
     Command("next_session", ("n",), "n", "Next session", "Next"),
     Command("previous_session", ("p",), "p", "Previous session", "Previous"),
     Command("reload", ("ctrl+r",), "ctrl+r", "Read the session again, as the file is now"),
     Command("read_on", ("R",), "R", "Read what the session's file has grown by"),
     Command("read_on_itself", ("L",), "L", "Read on by itself as the file grows; again: no more"),
     Command("back", ("escape",), "escape", "Back to the library", "Library"),
+    Command("tab_findings", ("1",), "1", "Below: the findings"),
+    Command("tab_gaps", ("2",), "2", "Below: the gaps, which are chunks without a verdict", "Gaps"),
+    Command("tab_holds", ("3",), "3", "Below: what is held outside, and by whom"),
+    Command("tab_log", ("4",), "4", "Below: the log of what happened", "Log"),
+    Command(
+        "maximise",
+        ("M",),
+        "M",
+        "Let the panel fill the screen; again or escape: back",
+        "Fill",
+        "all panels",
+    ),
+    Command("narrower", ("less_than_sign", "ctrl+left"), "< ctrl+←", "Make the panel narrower"),
+    Command("wider", ("greater_than_sign", "ctrl+right"), "> ctrl+→", "Make the panel wider"),
+    Command("lower", ("left_parenthesis", "ctrl+down"), "( ctrl+↓", "Make the lower half lower"),
+    Command("higher", ("right_parenthesis", "ctrl+up"), ") ctrl+↑", "Make the lower half higher"),
+    Command("fold_settings", ("backslash",), "\\", "Settings in one line; again: at the side"),
+    Command(
+        "reset_layout", ("vertical_line",), "|", "Put every border back to where it was at first"
+    ),
     Command("next_panel", ("tab",), "tab", "Next panel", "Panel"),
     Command("previous_panel", ("shift+tab",), "shift+tab", "Previous panel"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from longjudge.holds import HoldState
+from longjudge.owner import this_process
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import Choice, Word
 from longjudge_tui.widgets.line_list import Cells, LineList
@@ -33,6 +34,11 @@ class HoldsList(LineList):
         super().__init__(id=id)
         self._holding = holding
         self._shown: list[HoldRow] = []
+
+    @property
+    def here(self) -> HoldRow | None:
+        """The hold under the cursor."""
+        return self._shown[self.cursor] if self.cursor < len(self._shown) else None
 
     def refresh_changed(self) -> None:
         """Show the holds as they are now, with the cursor on the one where it is."""
@@ -68,7 +74,7 @@ class HoldsList(LineList):
             return [(self._empty, "gap" if self._holding.error else "dim")]
         each = self._shown[row]
         state, look = _STATES[each.hold.state]
-        owner = "this app" if each.mine else line(each.hold.owner, OWNER_CELLS)
+        owner = owner_words(each)
         cells: Cells = [(fit(state, 12), look), (f"{_age(each.age):>6}  ", "dim")]
         detail = _brief(line(each.hold.detail))
         if width < WIDE:
@@ -82,12 +88,15 @@ class HoldsList(LineList):
             lives,
             (kind, "dim"),
             (detail, "plain"),
+            (_doing(each.hold.doing), "dim"),
         ]
 
 
 def holds_choices(holding: Holding) -> list[Choice]:
     """The title: how many of each kind, how many nobody holds any more, and the key for these."""
     name = f"HOLDS {holding.counted}" if holding.held else "HOLDS none"
+    if holding.released:
+        name = f"{name}, {holding.released:,} released"
     close = Word("show_holds", f"{command('show_holds').shown} closes")
     if not holding.dead:
         return [Choice(name, (close,)), Choice(name)]
@@ -100,6 +109,22 @@ def holds_choices(holding: Holding) -> list[Choice]:
         Choice(name, (sweep,)),
         Choice(name),
     ]
+
+
+def owner_words(row: HoldRow) -> str:
+    """Who holds it, as seen from here."""
+    if row.mine:
+        return "this window"
+    pid, _, host = row.hold.owner.partition(" on ")
+    if host == this_process().host:
+        return f"other process, {line(pid, OWNER_CELLS)}"
+    return line(row.hold.owner, OWNER_CELLS)
+
+
+def _doing(doing: str) -> str:
+    """By what it judges: the session stands before it already."""
+    _, by, what = line(doing).rpartition(" by ")
+    return f" · by {what}" if by else ""
 
 
 def _brief(detail: str) -> str:

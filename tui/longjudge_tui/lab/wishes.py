@@ -58,14 +58,18 @@ def kinds() -> list[tuple[str, str]]:
     return [(NONE, NONE_HELP), *((kind.name, kind.help) for kind in KINDS)]
 
 
-def places(kind: str, here: int | None) -> tuple[Option, ...]:
-    """Where a kind may strike; `here` is the part under the cursor."""
+def places(kind: str, here: int | None, parts: int = 0) -> tuple[Option, ...]:
+    """Where a kind may strike; `here` is the part under the cursor, of so many `parts`."""
     if kind in (NONE, FaultKind.CRASH):
         return _UNUSED
     part = () if here is None else (Option(f"@{here}", f"part {here}"),)
+    rest = ()
+    if here is not None and here < parts:
+        rest = (Option(f"@{here}-{parts}", f"from {here} on"),)
     return (
         Option("", "all chunks"),
         *part,
+        *rest,
         Option(f"@{SHARE}", "30 %"),
         Option(f"@{SHARE}:{OTHER_SEED}", "another 30 %"),
     )

@@ -20,6 +20,7 @@ from longjudge.errors import (
 from longjudge.text import clean_line
 from longjudge_tui.bench.live import in_the_library
 from longjudge_tui.bench.run import Run
+from longjudge_tui.bench.run_words import hand_words
 from longjudge_tui.library.last import Last
 from longjudge_tui.library.pricing import Price
 from longjudge_tui.library.together import Together
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from longjudge.sessions import Session, SessionFile
     from longjudge.store import Store
+    from longjudge_tui.bench.event_log import EventLog
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.library.terms import Terms
     from longjudge_tui.library.together import Loaded
@@ -44,6 +46,7 @@ class Stage(StrEnum):
     WAITING = "waiting"
     READING = "reading"
     JUDGING = "judging"
+    PAUSED = "paused"
     STOPPING = "stopping"
     CANCELLED = "cancelled"
     NOT_ASKED = "not asked"
@@ -51,22 +54,36 @@ class Stage(StrEnum):
     COPIED = "all of it is in another file"
 
 
-IN_FLIGHT = frozenset({Stage.WAITING, Stage.READING, Stage.JUDGING, Stage.STOPPING})
+IN_FLIGHT = frozenset({Stage.WAITING, Stage.READING, Stage.JUDGING, Stage.PAUSED, Stage.STOPPING})
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """A session's state: how much of it is done where that can be counted, or what went wrong.
 
-    `pause` is how many seconds the provider lets nobody ask, `note` what it said.
+    `wait` is how many seconds the provider lets nobody ask, `note` what it said; of one that is
+    stopping, what it still has in hand.
     """
 
     stage: Stage
     done: int = 0
     total: int = 0
     fault: str = ""
-    pause: int = 0
+    wait: int = 0
     note: str = ""
+
+    @classmethod
+    def of(cls, run: Run) -> State:
+        """That of a judgment, as it is now."""
+        figures = run.figures()
+        done, chunks = figures.judged + figures.gaps, figures.chunks
+        if run.stopping:
+            return cls(Stage.STOPPING, done, chunks, note=hand_words(run.in_hand))
+        if run.paused:
+            return cls(Stage.PAUSED, done, chunks)
+        wait, note = run.ordered_wait or (0.0, "")
+        # Whole seconds, so that a row is drawn again once in each of them.
+        return cls(Stage.JUDGING, done, chunks, wait=ceil(wait), note=note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +125,7 @@ class Queue:
         notices: list[str],
         ended: Callable[[Ended], None],
         sessions_of: Callable[[SessionFile], Awaitable[list[SessionFile]]],
+        log: EventLog | None = None,
     ) -> None:
         self.states: dict[SessionFile, State] = {}
         self.current: SessionFile | None = None
@@ -118,11 +136,14 @@ class Queue:
         self._notices = notices
         self._ended = ended
         self._sessions_of = sessions_of
+        self._log = log
         self._waiting: dict[SessionFile, _Order] = {}
         self._stopped = threading.Event()
         self._run: Run | None = None
         self._task: asyncio.Task[None] | None = None
         self._credential_said = False
+        self.paused = False
+        self.left_by: Callable[[Run], None] = lambda run: None
 
     @property
     def busy(self) -> bool:
@@ -138,11 +159,7 @@ class Queue:
         """A session's state now."""
         if file != self.current or self._run is None:
             return self.states.get(file)
-        figures = self._run.figures()
-        stage = Stage.STOPPING if self._run.stopping else Stage.JUDGING
-        done, (pause, note) = figures.judged + figures.gaps, self._run.pause or (0.0, "")
-        # Whole seconds, so that a row is drawn again once in each of them.
-        return State(stage, done, figures.chunks, pause=ceil(pause), note=note)
+        return State.of(self._run)
 
     def add(self, files: Iterable[SessionFile], terms: Terms) -> None:
         """Judge sessions together, after those that wait.
@@ -150,6 +167,7 @@ class Queue:
         What is in the queue already stays where it is.
         """
         if not self.busy:
+            self.paused = False
             self.begun = self.added = 0
             self._credential_said = False
         new = [file for file in files if file != self.current and file not in self._waiting]
@@ -161,6 +179,18 @@ class Queue:
                 self.added += 1
         if self._waiting and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._work())
+
+    def pause(self) -> None:
+        """Ask nothing until `go_on`, about whichever session it is its turn."""
+        self.paused = True
+        if self._run is not None:
+            self._run.pause()
+
+    def go_on(self) -> None:
+        """Ask again."""
+        self.paused = False
+        if self._run is not None:
+            self._run.go_on()
 
     def cancel(self, file: SessionFile) -> bool:
         """Judge one session no more; False where it is not in the queue."""
@@ -278,8 +308,15 @@ class Queue:
             settings=terms.settings,
             kept=self._kept,
             fault=terms.fault,
+            log=self._log,
         )
-        await run.judge()
+        if self.paused:
+            run.pause()
+        try:
+            await run.judge()
+        finally:
+            if run.held:
+                self.left_by(run)
         if run.result is None:
             return
         self.states.pop(file, None)

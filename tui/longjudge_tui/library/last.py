@@ -106,6 +106,11 @@ class Last:
         """Whether every chunk was judged."""
         return self.status == JudgmentStatus.COMPLETE
 
+    @property
+    def left(self) -> int:
+        """How many chunks it left without a verdict: what a run that goes on with it asks."""
+        return max(0, self.chunks - self.judged) if self.applies else 0
+
     def after(self, earlier: Last | None) -> Last:
         """The same, with the complete one among those before it."""
         if earlier is None or self.complete or not self.applies:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.prices import OFFLINE_MODEL
 from longjudge_tui.commands import command
-from longjudge_tui.wording import line, plural
+from longjudge_tui.wording import line, moment, plural
 
 if TYPE_CHECKING:
     from longjudge_tui.library.last import By, Last
@@ -23,7 +23,23 @@ def judged_otherwise(last: Last, now: By) -> str:
     what, keys = _differences(by, now)
     came_of_it = f"{last.judged:,} of {plural(last.chunks, 'part')}, {_ending(last)}"
     leads = [f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it"] if keys else []
+    back = f"{command('show_past').shown} {command('open').shown}"
+    if last.left:
+        leads.append(f"{back} {command('run').shown} goes on with it")
+    elif not keys:
+        leads.append(f"{back} shows it")
     return " · ".join([f"last judged {' '.join(what)}: {came_of_it}", *leads])
+
+
+def cut_off(last: Last, now: By, rest: str) -> str:
+    """How the newest judgment was cut off, where what stands is what it went by; else nothing.
+
+    `rest` says what a run would ask now.
+    """
+    if not last.left or last.by != now or last.forced:
+        return ""
+    judged = f"{last.judged:,} of {plural(last.chunks, 'part')} judged"
+    return f"last run, {moment(last.created)}: {_ending(last)}, {judged} · {rest}"
 
 
 def _differences(by: By, now: By) -> tuple[list[str], list[str]]:

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from longjudge.losses import how_much
+from longjudge.store import real_path
 from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.held.holds_dialog import HoldsDialog
@@ -22,10 +23,14 @@ from longjudge_tui.library.words import (
     fault_words,
     hint_words,
     listing_title,
+    name_of,
     progress_words,
     row_words,
     sum_words,
 )
+from longjudge_tui.pace import look_often
+from longjudge_tui.past.past_list import PastView
+from longjudge_tui.past.screen import PastScreen, Subject
 from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.line_list import LineList
@@ -44,12 +49,11 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from longjudge.history import Entry
     from longjudge.sessions import SessionFile
     from longjudge_tui.bench.tour import Tour
     from longjudge_tui.library.offers import Offer
     from longjudge_tui.library.shelf import Shelf
-
-PAINTS_PER_SECOND = 10
 
 
 class FilterField(Field):
@@ -81,6 +85,13 @@ class Library(Screen[None]):
 
     class OpenWanted(Message):
         """The bench works on another session: show it."""
+
+    class RecallWanted(Message):
+        """A judgment of the past is to be shown in the workbench."""
+
+        def __init__(self, entry: Entry) -> None:
+            super().__init__()
+            self.entry = entry
 
     class HelpWanted(Message):
         """The keys are asked for."""
@@ -114,7 +125,7 @@ class Library(Screen[None]):
         self.field = self.query_one("#filter", FilterField)
         self.query_one("#filter-label", FittedLine).show("/ filter")
         self.tick()
-        self.set_interval(1 / PAINTS_PER_SECOND, self.tick)
+        look_often(self, self.tick)
 
     def tick(self) -> None:
         """Take in and paint what changed since the last time."""
@@ -275,6 +286,11 @@ class Library(Screen[None]):
         """Cancel everything in flight."""
         self.shelf.cancel_all()
 
+    def action_pause(self) -> None:
+        """Pause what is judged, or let it go on."""
+        self.shelf.pause_or_go_on()
+        self.tick()
+
     def action_cancel_session(self) -> None:
         """Cancel the session under the cursor."""
         if (file := self.sessions.under_cursor) is not None:
@@ -320,6 +336,23 @@ class Library(Screen[None]):
     def action_failure_lab(self) -> None:
         """Pick a failure to force."""
         self.app.push_screen(failure_lab(self.shelf.bench))  # pyright: ignore[reportUnknownMemberType]
+
+    def action_show_past(self) -> None:
+        """List past judgments: of all, and of the session under the cursor."""
+        shelf, file = self.shelf, self.sessions.under_cursor
+        subject = None
+        if file is not None:
+            facts = shelf.counting.facts.get(file)
+            id = file.session or (facts.id if facts is not None else "") or None
+            name = name_of(file, facts)
+            subject = Subject(real_path(file.path), id, name, open=False)
+        screen = PastScreen(shelf.bench, subject, PastView.ALL)
+
+        def closed(_: None) -> None:
+            if screen.chosen is not None:
+                self.post_message(self.RecallWanted(screen.chosen))
+
+        self.app.push_screen(screen, closed)  # pyright: ignore[reportUnknownMemberType]
 
     def action_show_holds(self) -> None:
         """Show what is held outside."""

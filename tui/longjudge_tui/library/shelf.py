@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
+from longjudge_tui.bench.live import rest_words
 from longjudge_tui.library.counting import Counting
-from longjudge_tui.library.judging import IN_FLIGHT, Queue, Stage, State
+from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
 from longjudge_tui.library.last import Last
 from longjudge_tui.library.listing import Listing, size_of
-from longjudge_tui.library.looking_back import judged_otherwise
+from longjudge_tui.library.looking_back import cut_off, judged_otherwise
 from longjudge_tui.library.offers import Offers
 from longjudge_tui.library.pricing import Price, Pricing
 from longjudge_tui.library.results import Results
@@ -76,7 +77,10 @@ class Shelf:
         self.results = Results(store, bench.marking)
         self.counting = Counting(self._split, self._refused)
         self.pricing = Pricing(self.counting, kept)
-        self.queue = Queue(store, kept, self.notices, self._judged, self.counting.sessions_of)
+        self.queue = Queue(
+            store, kept, self.notices, self._judged, self.counting.sessions_of, bench.log
+        )
+        self.queue.left_by = bench.holding.left_by
         self.listing = Listing(self.counting.facts, lambda: self.lasts)
         self._find = find
         self._store = store
@@ -145,7 +149,7 @@ class Shelf:
                 self._look_task.result()
             self._look_task = None
         run, file = self.bench.run, self.bench.file
-        result = run.result if run is not None else None
+        result = run.result if run is not None and not run.recalled else None
         if result is not None and result is not self._seen and file is not None:
             listed = self._listed(file)
             keys = map(run.mark_key, result.findings) if run is not None else ()
@@ -160,9 +164,7 @@ class Shelf:
         """A session's state in the queue, or in the judgment of the bench."""
         bench = self.bench
         if bench.running and bench.run is not None and _same(bench.file, file):
-            figures = bench.run.figures()
-            stage = Stage.STOPPING if bench.stopping else Stage.JUDGING
-            return State(stage, figures.judged + figures.gaps, figures.chunks)
+            return State.of(bench.run)
         return self.queue.state(file)
 
     def last(self, file: SessionFile) -> Last | None:
@@ -277,6 +279,17 @@ class Shelf:
             self.notices.append("nothing is being judged")
         self.queue.cancel_all()
 
+    def pause_or_go_on(self) -> None:
+        """Let whatever judges ask nothing more for a while; again: let it go on."""
+        if self.bench.running:
+            self.bench.pause_or_go_on()
+        elif not self.busy:
+            self.notices.append("nothing is being judged")
+        elif self.queue.paused:
+            self.queue.go_on()
+        else:
+            self.queue.pause()
+
     def refusal(self) -> str:
         """Why the bench may not judge now, empty where it may."""
         if not self.busy:
@@ -304,6 +317,8 @@ class Shelf:
         if last is not None and (words := judged_otherwise(last, self.terms.by)):
             # Said at once, and as long as nothing else is to be said about what stands.
             self.bench.notices.append(words)
+            self.bench.remark = words
+        elif last is not None and (words := cut_off(last, self.terms.by, rest_words(self.bench))):
             self.bench.remark = words
 
     def _stock_changed(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.result import quotes_words
 from longjudge.states import JudgmentStatus
+from longjudge_tui.bench.run_words import PAUSED, left_over_words, releasing_words
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.library.judging import IN_FLIGHT, Stage
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.sessions import SessionFile
+    from longjudge_tui.bench.bench import Bench
     from longjudge_tui.library.counting import Facts
     from longjudge_tui.library.judging import State
     from longjudge_tui.library.last import By, Last
@@ -36,6 +38,7 @@ _STAGE_GLYPHS = {
     Stage.WAITING: "…",
     Stage.READING: "◐",
     Stage.JUDGING: "◐",
+    Stage.PAUSED: "‖",
     Stage.STOPPING: "◐",
     Stage.CANCELLED: "✗",
     Stage.NOT_ASKED: "✗",
@@ -79,11 +82,13 @@ def state_words(state: State) -> Variants:
         return tuple(f"{words}: {reason}" for reason in _reasons(state.fault))
     if state.stage is Stage.READING and state.total:
         return (f"{words} {100 * state.done // state.total} %",)
-    if state.stage is Stage.JUDGING:
+    if state.stage in (Stage.JUDGING, Stage.PAUSED):
         words += f" {state.done}/{state.total}"
-        if state.pause > 0:
-            return (f"{words} · wait {state.pause} s", words)
+        if state.wait > 0:
+            return (f"{words} · wait {state.wait} s", words)
         return (words,)
+    if state.stage is Stage.STOPPING and state.note:
+        return (f"{words}: {state.note}", words)
     return (words,)
 
 
@@ -294,6 +299,10 @@ def row_words(shelf: Shelf, file: SessionFile, now: float) -> list[str]:
     last = shelf.last(file)
     if last is None:
         return rows
+    if last.left and last.by == shelf.terms.by and not last.forced:
+        keys = f"{command('open').shown} {command('run').shown}"
+        goes_on = f"{keys} goes on: {last.left:,} of {plural(last.chunks, 'chunk')} left"
+        rows = [f"{goes_on} · {each}" for each in rows] + [goes_on]
     if last.before is None and last.by == shelf.terms.by:
         if not (quotes := quotes_words(last.verified, last.findings)):
             return rows
@@ -313,16 +322,31 @@ def progress_words(shelf: Shelf) -> list[str]:
         state = queue.state(queue.current)
         what = state_words(state)[-1] if state is not None else ""
         name = name_of(queue.current, shelf.counting.facts.get(queue.current))
-        if state is not None and state.pause:
-            words.append(pause_words(state.pause, state.note))
+        if state is not None and state.wait:
+            words.append(pause_words(state.wait, state.note))
+        if queue.paused:
+            words.append(f"{PAUSED}: nothing is asked · {command('pause').shown} goes on")
+        if state is not None and state.stage is Stage.STOPPING:
+            what = state_words(state)[0]
         words.append(f"{queue.begun} of {queue.added}: {what} {line(name, 60)} · x cancels all")
     if shelf.pricing.waiting:
         words.append(f"estimating, {shelf.pricing.waiting} to go")
     if shelf.bench.running and shelf.bench.file is not None:
-        words.append(f"the workbench judges {line(shelf.bench.file.path.name, 60)}")
+        words.append(_at_the_workbench(shelf.bench, line(shelf.bench.file.path.name, 60)))
+    if left := shelf.bench.holding.left_over:
+        words.append(left_over_words(left))
     if shelf.looking:
         words.append("looking for sessions…")
     return words
+
+
+def _at_the_workbench(bench: Bench, name: str) -> str:
+    """What the judgment that was begun there does."""
+    if bench.stopping and bench.run is not None:
+        return f"the workbench: {name}, {releasing_words(bench.run)}"
+    if bench.paused:
+        return f"the workbench: {name}, {PAUSED} · {command('pause').shown} goes on"
+    return f"the workbench judges {name}"
 
 
 def hint_words(rows: Sequence[SessionFile], words: str, order: Order, *, typing: bool) -> Variants:

@@ -1,16 +1,16 @@
-"""The dialogs: quitting with work in flight, judging at a price, and the keys."""
+"""The dialogs: quitting with work in flight, and judging at a price."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from longjudge_tui.commands import COMMANDS, Scope
-from longjudge_tui.widgets.lines import FittedLine
+from longjudge_tui.commands import Scope, binding_of, bindings
+from longjudge_tui.widgets.help_dialog import show_help
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +29,7 @@ class QuitDialog(ModalScreen[bool]):
     It goes by itself once nothing is `in_flight` any more: there is nothing left to ask.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,enter,k,n", "keep", "Keep running"),
-        ("y", "leave", "Cancel and quit"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.QUIT), binding_of("help")]
 
     def __init__(self, banner: str, in_flight: Callable[[], bool]) -> None:
         super().__init__()
@@ -67,11 +64,15 @@ class QuitDialog(ModalScreen[bool]):
         if clicked in ("keep", "leave"):
             self.dismiss(clicked == "leave")
 
-    def action_keep(self) -> None:
+    def action_help(self) -> None:
+        """Show the keys."""
+        show_help(self, self._banner, Scope.QUIT)
+
+    def action_keep_running(self) -> None:
         """Keep running."""
         self.dismiss(False)
 
-    def action_leave(self) -> None:
+    def action_cancel_and_quit(self) -> None:
         """Cancel and quit."""
         self.dismiss(True)
 
@@ -82,10 +83,7 @@ class ConfirmDialog(ModalScreen[bool]):
     `beside` is what more there is to know, and may come in later; `title` is safe as well.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("enter,y", "agree", "Yes"),
-        ("escape,n", "decline", "No"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.CONFIRM), binding_of("help")]
 
     def __init__(
         self,
@@ -127,6 +125,10 @@ class ConfirmDialog(ModalScreen[bool]):
         if clicked in ("yes", "no"):
             self.dismiss(clicked == "yes")
 
+    def action_help(self) -> None:
+        """Show the keys."""
+        show_help(self, self._banner, Scope.CONFIRM)
+
     def action_agree(self) -> None:
         """Judge."""
         self.dismiss(True)
@@ -134,57 +136,3 @@ class ConfirmDialog(ModalScreen[bool]):
     def action_decline(self) -> None:
         """Leave it."""
         self.dismiss(False)
-
-
-_SECTIONS = (
-    ("In the library", (Scope.LIBRARY,)),
-    ("In the workbench", (Scope.SCREEN, Scope.SEARCH, Scope.SLIDER)),
-    ("In every list", (Scope.LIST,)),
-    ("In what stands over another screen", (Scope.OVER,)),
-    ("Everywhere", (Scope.EITHER, Scope.APP)),
-)
-
-
-class HelpDialog(ModalScreen[None]):
-    """The keys, from the one definition."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,question_mark,q", "close", "Close")]
-
-    def __init__(self, banner: str, first: Scope = Scope.SCREEN) -> None:
-        super().__init__()
-        self._banner = banner
-        self._first = first
-
-    def compose(self) -> ComposeResult:
-        """One line per command, those of the `first` scope at the top."""
-        lines: list[str] = []
-        for title, scopes in sorted(_SECTIONS, key=lambda each: self._first not in each[1]):
-            here = [each for each in COMMANDS if each.scope in scopes]
-            lines += [title, *(f"{each.shown:>10}  {each.help}" for each in here), ""]
-        lines += [f"{'ctrl+p':>10}  Find a command by name, or change the theme"]
-        lines += [f"{'esc':>10}  Close a dialog, leave a field"]
-        with Vertical(classes="dialog tall"):
-            yield Static(Content("KEYS"), classes="title")
-            with VerticalScroll(id="help-keys"):
-                yield Static(Content("\n".join(lines)))
-            yield FittedLine(id="help-more")
-            yield Static(Content(f"{self._banner} · esc closes"), classes="banner")
-
-    def on_mount(self) -> None:
-        """Say where one is in it, from now on."""
-        keys = self.query_one("#help-keys", VerticalScroll)
-        for what in ("scroll_y", "virtual_size", "size"):
-            self.watch(keys, what, self._say_place)
-
-    def _say_place(self) -> None:
-        keys = self.query_one("#help-keys", VerticalScroll)
-        rows, there = keys.size.height, keys.virtual_size.height
-        top = round(keys.scroll_y)
-        last = min(there, top + rows)
-        ways = [word for word, is_more in (("↑ more", top), ("↓ more", last < there)) if is_more]
-        place = [f"lines {top + 1}-{last} of {there}"] if ways else []
-        self.query_one("#help-more", FittedLine).show(" · ".join([*ways, *place]))
-
-    def action_close(self) -> None:
-        """Close."""
-        self.dismiss(None)

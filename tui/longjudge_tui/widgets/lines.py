@@ -9,7 +9,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from longjudge_tui.commands import BAR, Command, command
+from longjudge_tui.commands import BAR, Command, command, is_command
+from longjudge_tui.commands.panels import panel_of
 from longjudge_tui.widgets.wrapping import wrap
 from longjudge_tui.wording import widest
 
@@ -47,6 +48,44 @@ class FittedLine(Widget):
         if not right:
             return Content(left)
         return Content(left + " " * (width - cell_len(left) - cell_len(right)) + right)
+
+
+class PanelTitle(FittedLine):
+    """The title of a panel: a click gives the panel the keys, a second one the whole screen.
+
+    While the panel has all of it, the title says how to come back.
+    """
+
+    class Pressed(Message):
+        """It was clicked, once or `twice`."""
+
+        def __init__(self, title: PanelTitle, *, twice: bool) -> None:
+            super().__init__()
+            self.title = title
+            self.twice = twice
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, classes="title")
+        self._way_back = ""
+
+    def show(self, *variants: str, right: str = "") -> None:
+        """Show other text; the way back stands at the right end, where there is one."""
+        super().show(*variants, right=self._way_back or right)
+
+    def show_way_back(self, word: str) -> None:
+        """Show it from now on, or no more."""
+        self._way_back = word
+        self.show(*self._variants)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say so; a click on the way back is one for going there."""
+        room = self.content_size.width - cell_len(self._way_back)
+        offset = event.get_content_offset(self)
+        if self._way_back and offset is not None and offset.x >= room:
+            event.stop()
+            self.post_message(CommandPressed("maximise"))
+        else:
+            self.post_message(self.Pressed(self, twice=event.chain == 2))
 
 
 class GrowingLine(FittedLine):
@@ -108,21 +147,34 @@ class TourLine(GrowingLine):
 
 
 class KeyBar(Widget):
-    """The commands with their keys; a click runs one."""
+    """The commands with their keys, those of the panel in use first; a click runs one."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"keybar--key"}
 
     def __init__(self, names: tuple[str, ...] = BAR, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._names = names
+        self._names = self._shown = names
+
+    def on_mount(self) -> None:
+        """Follow the keys from panel to panel."""
+        self.watch(self.screen, "focused", self._follow_focus)
+
+    def _follow_focus(self, focused: Widget | None) -> None:
+        panel = panel_of(ids_around(focused))
+        first = panel.keys if panel is not None else ()
+        names = dict.fromkeys([*first, *self._names])
+        shown = tuple(each for each in names if is_command(each) and _word(command(each)))
+        if shown != self._shown:
+            self._shown = shown
+            self.refresh()
 
     def render(self) -> Content:
         """As many as fit; help and quit always do."""
         style = self.get_visual_style("keybar--key")
         parts: list[Content] = []
         for each in self._fitting():
-            parts += [Content.styled(each.bar_key, style), Content(f" {each.label}  ")]
+            parts += [Content.styled(each.bar_key, style), Content(f" {_word(each)}  ")]
         return Content("").join(parts)
 
     def on_click(self, event: events.Click) -> None:
@@ -138,7 +190,7 @@ class KeyBar(Widget):
         always = [command("help"), command("quit")]
         room = self.content_size.width - sum(self._width(each) for each in always)
         chosen: list[Command] = []
-        for name in self._names:
+        for name in self._shown:
             room -= self._width(command(name))
             if room < 0:
                 break
@@ -147,7 +199,16 @@ class KeyBar(Widget):
 
     @staticmethod
     def _width(each: Command) -> int:
-        return len(each.bar_key) + len(each.label) + 3
+        return len(each.bar_key) + len(_word(each)) + 3
+
+
+def _word(each: Command) -> str:
+    return each.label or each.button.capitalize()
+
+
+def ids_around(widget: Widget | None) -> tuple[str | None, ...]:
+    """The ids of a widget and of what is around it, from the inside out."""
+    return () if widget is None else tuple(each.id for each in widget.ancestors_with_self)
 
 
 class CommandPressed(Message):
@@ -183,12 +244,23 @@ class CommandButton(Widget):
         super().__init__(id=f"button-{each.id.replace('_', '-')}", classes="button")
         self._command = each
         self._short = short
+        self._word = ""
+        self._states: tuple[str, ...] = ()
+
+    def say(self, word: str = "", *states: str) -> None:
+        """Show another word beside the key, or, longest first, what goes on in place of both."""
+        if (word, states) != (self._word, self._states):
+            self._word, self._states = word, states
+            self.refresh()
 
     def render(self) -> Content:
         """`[ Run      r ]`."""
         width = self.content_size.width
         key = self._command.shown
-        word = self._command.button if width >= 16 else self._short
+        if self._states:
+            room = max(0, width - 4)
+            return Content(f"[ {widest(self._states, room):<{room}} ]")
+        word = self._word or (self._command.button if width >= 16 else self._short)
         return Content(f"[ {word}{key:>{max(2, width - len(word) - 4)}} ]")
 
     def on_click(self) -> None:

@@ -10,7 +10,8 @@ from textual.screen import ModalScreen
 
 from longjudge_tui.chores import Chores
 from longjudge_tui.commands import Scope, binding_of, bindings, command
-from longjudge_tui.widgets.dialogs import HelpDialog
+from longjudge_tui.pace import look_often
+from longjudge_tui.widgets.help_dialog import show_help
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
-
-CHECKS_PER_SECOND = 10
 
 
 class WholeScreen(ModalScreen[None]):
@@ -59,7 +58,7 @@ class WholeScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Begin to paint."""
         self.tick()
-        self.set_interval(1 / CHECKS_PER_SECOND, self.tick)
+        look_often(self, self.tick)
 
     def tick(self) -> None:
         """Paint what changed; a subclass calls this first."""
@@ -85,7 +84,7 @@ class WholeScreen(ModalScreen[None]):
 
     def action_help(self) -> None:
         """Show the keys, those of this screen first."""
-        self.app.push_screen(HelpDialog(self.banner(), self.SCOPE))  # pyright: ignore[reportUnknownMemberType]
+        show_help(self, self.banner(), self.SCOPE)
 
     def action_close_screen(self) -> None:
         """Go back."""

@@ -17,7 +17,9 @@ from longjudge.judges.make import notice_about
 from longjudge.prices import OFFLINE_MODEL, price_of, priced_models
 from longjudge.settings import DEFAULT_MODEL
 from longjudge.tokens import model_factor
+from longjudge_tui.commands import Scope, binding_of, bindings, command
 from longjudge_tui.widgets.fields import Field
+from longjudge_tui.widgets.help_dialog import show_help
 from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.wording import fit, line, price_range, seen_words
 
@@ -133,7 +135,7 @@ class ChoiceList(LineList):
 class ChoiceDialog(ModalScreen[bool]):
     """Gives the chosen name to `accept`; what that refuses is said here, and nothing changes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.CHOICE), binding_of("help")]
     AUTO_FOCUS = "#choices"
 
     def __init__(
@@ -186,7 +188,8 @@ class ChoiceDialog(ModalScreen[bool]):
     def on_key(self, event: events.Key) -> None:
         """What is typed over the list is a name."""
         field = self.query_one("#typed", Field)
-        if event.is_printable and event.character and not field.has_focus:
+        help = event.key in command("help").keys
+        if event.is_printable and event.character and not (field.has_focus or help):
             event.stop()
             field.insert_text_at_cursor(event.character)
             self.set_focus(field)
@@ -214,7 +217,11 @@ class ChoiceDialog(ModalScreen[bool]):
         else:
             self.dismiss(True)
 
-    def action_close(self) -> None:
+    def action_help(self) -> None:
+        """Show the keys."""
+        show_help(self, self._offer.banner, Scope.CHOICE)
+
+    def action_close_choice(self) -> None:
         """Change nothing."""
         self.dismiss(False)
 

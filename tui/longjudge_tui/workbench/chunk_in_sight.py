@@ -42,12 +42,12 @@ class ChunkInSight(EvidenceActions):
         """The same place of another plan: it stays the place, however often the plan changes."""
         self._chunk_behind = False
         outlook, kept_in_sight = self.bench.outlook, self._anchor
-        if outlook is not None and self._plan_in_sight == (outlook.plan, self.chunks.cursor):
+        if outlook is not None and self._plan_in_sight == (outlook.plan, self.chunks.position):
             # Another judgment of the same chunk: whatever of it is looked at stays.
             self._follow_chunk()
             self.show_findings()
             return
-        self._show_chunk(self.chunks.cursor)
+        self._show_chunk(self.chunks.position)
         session = self.bench.session
         if session is not None and session is kept_in_sight[0]:
             self._anchor = kept_in_sight
@@ -89,7 +89,7 @@ class ChunkInSight(EvidenceActions):
 
     def _follow_chunk(self) -> None:
         """Let the text say what has become of the chunk, unless it shows what someone looks at."""
-        position, passage = self.chunks.cursor, self.detail.passage
+        position, passage = self.chunks.position, self.detail.passage
         closer = self.focused in (self.events, self.detail.view)
         closer = closer or self.detail.look is not View.EVENT
         untouched = self._at_chunk and (passage is None or not closer)
@@ -203,7 +203,7 @@ class ChunkInSight(EvidenceActions):
     def chunk_moved(self, event: LineList.Moved) -> None:
         """Show the events of the chunk under the cursor."""
         if event.row == self.chunks.cursor and not self._behind:
-            self._show_chunk(event.row)
+            self._show_chunk(self.chunks.position)
 
     @on(LineList.Moved, "#events")
     def event_moved(self, event: LineList.Moved) -> None:
@@ -214,21 +214,36 @@ class ChunkInSight(EvidenceActions):
     @on(LineList.Opened, "#chunks")
     def chunk_opened(self, event: LineList.Opened) -> None:
         """Go on to the chunk's events; from a gap, to what is known about it."""
-        if not self._behind and self._is_gap(event.row):
-            self._show_gap(event.row)
+        position = self.chunks.position
+        if not self._behind and self._is_gap(position):
+            self._show_gap(position)
             self.set_focus(self.detail.view)
         else:
             self.set_focus(self.events)
 
     @on(LineList.Opened, "#events")
     def event_opened(self, event: LineList.Opened) -> None:
-        """Go on to the event's text; from the boundary, to the next chunk."""
-        if self.events.event_at(event.row) is None:
-            self.chunks.move_to(self.chunks.cursor + 1)
+        """Go on to the event's text; from a boundary, to the next chunk, or to what began it."""
+        if self.events.is_head(event.row):
+            self._go_to_call(self.events.call_at(event.row))
+        elif self.events.event_at(event.row) is None:
+            self.chunks.go_to(self.chunks.position + 1)
         else:
             if self._at_chunk:
                 self._show_event_at(event.row)
             self.set_focus(self.detail.view)
+
+    def _go_to_call(self, call: int | None) -> None:
+        """Go to the call that started a thread; where nothing says which it was, stay."""
+        outlook = self.bench.outlook
+        if call is None or outlook is None or self._behind:
+            return
+        position = outlook.plan.part_of(call) - 1
+        with self.prevent(LineList.Moved):
+            self.chunks.go_to(position, middle=True)
+            self._show_chunk(position)
+            self.events.move_to(self.events.row_of(call), middle=True)
+        self._show_event_at(self.events.cursor)
 
 
 def _is_same(session: Session, other: Session) -> bool:

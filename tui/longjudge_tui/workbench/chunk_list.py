@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from longjudge.states import ChunkState
 from longjudge_tui.bench.marking import MARK_WORDS
-from longjudge_tui.widgets.line_list import Cells, LineList
+from longjudge_tui.bench.run_words import asker_words, retry_words, running_words
 from longjudge_tui.wording import DISPUTED, STATE_GLYPHS, bar, fit, line, tokens
 from longjudge_tui.workbench.findings_list import criterion_labels
+from longjudge_tui.workbench.threaded_list import ThreadedList
 
 if TYPE_CHECKING:
     from longjudge.board import ChunkRecord
     from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.chunk_codes import ChunkCodes
     from longjudge_tui.bench.run import Run
+    from longjudge_tui.widgets.line_list import Cells
 
 CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
 SHORT_BUTTONS = {CANCEL: "[stop]", ASK_AGAIN: "[ask]"}
@@ -45,7 +47,7 @@ class ChunkFacts:
     button: str = ""
 
 
-class ChunkList(LineList):
+class ChunkList(ThreadedList):
     """One row per chunk, read from the bench when it is drawn.
 
     While it is `following`, whoever watches the judgment may scroll it; whatever the user does to
@@ -65,19 +67,19 @@ class ChunkList(LineList):
     class AskAgain(Pressed):
         """The `ask again` of one row was clicked."""
 
-    def __init__(self, bench: Bench, *, id: str) -> None:
-        super().__init__(id=id)
-        self._bench = bench
+    def __init__(self, bench: Bench, codes: ChunkCodes, *, id: str) -> None:
+        super().__init__(bench, codes, id=id)
         self.following = False
         self.leading = False
 
-    def lead_to(self, row: int) -> None:
+    def lead_to(self, position: int) -> None:
         """Put the cursor on what is judged, and take it along until the user moves."""
-        self.move_to(row)
+        self.go_to(position)
         self.following = self.leading = True
 
     def keep_in_sight(self, first: int, last: int) -> None:
-        """Scroll so that a row is on the screen and, where there is room, those up to the last."""
+        """Scroll so that a chunk is in sight and, where there is room, those up to the last."""
+        first, last = self.threads.row_of(first), self.threads.row_of(last)
         height, top = self.scrollable_content_region.height, self.scroll_offset.y
         if top <= first and last < top + height:
             return
@@ -122,26 +124,26 @@ class ChunkList(LineList):
         """Stay where a click on the scroll bar leads."""
         self.following = False
 
-    def row_facts(self, row: int) -> ChunkFacts:
+    def chunk_facts(self, position: int) -> ChunkFacts:
         """State and detail of a chunk now."""
         bench, run, records = self._bench, self._bench.run, self._bench.records
-        if bench.outlook is None or row >= len(bench.outlook.plan):
+        if bench.outlook is None or position >= len(bench.outlook.plan):
             # The plan is another one, and these rows are not yet.
             return ChunkFacts(bench.generation, "", "dim", "")
         if not bench.applies:
             return ChunkFacts(bench.generation, "– not asked", "dim", "no tool call")
-        record = records.record(row) if records else None
+        record = records.record(position) if records else None
         if record is None or (run is None and not record.state.ended):
-            word, look = ("● kept", "clean") if bench.is_kept(row) else ("○ to ask", "dim")
-            known = [bench.reasons.of(row), self._piece(row)]
+            word, look = ("● kept", "clean") if bench.is_kept(position) else ("○ to ask", "dim")
+            known = [bench.reasons.of(position), self._piece(position)]
             return ChunkFacts(bench.generation, word, look, " · ".join(filter(None, known)))
         state = f"{STATE_GLYPHS[record.state]} {record.state.value}"
         return ChunkFacts(
             bench.generation,
             f"{state} {DISPUTED}" if record.disagrees else state,
             "gap" if record.disagrees else _LOOKS.get(record.state, "dim"),
-            self._detail(row, record, run),
-            self._button(row, record, run),
+            self._detail(position, record, run),
+            self._button(position, record, run),
         )
 
     def _detail(self, row: int, record: ChunkRecord, run: Run | None) -> str:
@@ -151,12 +153,12 @@ class ChunkList(LineList):
                 again += f" · {stands}" if (stands := self._standing(row, run)) else ""
                 if record.asked_at is not None:
                     # Of this attempt: the record's own seconds are those of the ones before it.
-                    return f"{time.monotonic() - record.asked_at:.1f} s{again}"
+                    return f"{running_words(time.monotonic() - record.asked_at)}{again}"
                 # The answer is being kept; what it took by itself is known of a first one only.
                 return f"answered{again}" if again else f"{record.seconds:.1f} s"
             case ChunkState.RETRYING:
-                wait = run.retry_in(row) if run else 0.0
-                known = [f"in {ceil(wait)} s", self._standing(row, run), line(record.problem)]
+                when = retry_words(run, row) if run is not None else ""
+                known = [when, self._standing(row, run), line(record.problem)]
                 return " · ".join(filter(None, known))
             case ChunkState.CLEAN | ChunkState.FLAGGED:
                 note = self._note(record) or self._piece(row)
@@ -173,10 +175,12 @@ class ChunkList(LineList):
                 reason = record.reason.value if record.reason else ""
                 return f"{reason} · {line(record.problem)}" if record.problem else reason
             case ChunkState.WAITING:
-                known = ["another judgment asks it", self._standing(row, run), self._piece(row)]
-                return " · ".join(filter(None, known))
+                asked = asker_words(run, row) if run is not None else ""
+                return " · ".join(filter(None, [asked, self._standing(row, run), self._piece(row)]))
             case _:
-                return " · ".join(filter(None, [self._standing(row, run), self._piece(row)]))
+                paused = "paused by hand" if run is not None and run.paused else ""
+                known = [paused, self._standing(row, run), self._piece(row)]
+                return " · ".join(filter(None, known))
 
     @staticmethod
     def _standing(row: int, run: Run | None) -> str:
@@ -195,22 +199,22 @@ class ChunkList(LineList):
         )
         return f"{MARK_WORDS[mark]} · {note}" if mark else note
 
-    def row_cells(self, row: int, width: int) -> Cells:
+    def chunk_cells(self, position: int, width: int) -> Cells:
         """Number, bar, tokens, state, detail, cancel."""
         outlook = self._bench.outlook
-        if outlook is None or row >= len(outlook.plan):
+        if outlook is None or position >= len(outlook.plan):
             return []
-        facts = self.row_facts(row)
+        facts = self.chunk_facts(position)
         digits = max(2, len(str(len(outlook.plan))))
         wide = width >= WIDE
-        chunk = outlook.plan[row]
-        drawn = bar(outlook.plan.fill(row), 10 if wide else 5)
+        chunk = outlook.plan[position]
+        drawn = bar(outlook.plan.fill(position), 10 if wide else 5)
         # In little room the reason of a gap comes before columns that are in line.
         least = 0 if facts.button == ASK_AGAIN and not wide else STATE_CELLS
         cells: Cells = [
             (f"{chunk.part:>{digits}} ", "dim"),
             (drawn, "bar"),
-            (f" {tokens(outlook.tokens(row)):>6} ", "plain"),
+            (f" {tokens(outlook.tokens(position)):>6} ", "plain"),
             (fit(facts.state, max(least, len(facts.state) + 1)), facts.look),
         ]
         used = sum(len(text) for text, _ in cells)
@@ -225,12 +229,14 @@ class ChunkList(LineList):
             (button, "button"),
         ]
 
-    def clicked(self, row: int, x: int) -> bool:
+    def chunk_clicked(self, position: int, x: int) -> bool:
         """A click on a row's button."""
-        button, width = self.row_facts(row).button, self.scrollable_content_region.width
+        button, width = self.chunk_facts(position).button, self.scrollable_content_region.width
         if not button or x < width - len(_button_word(button, width - 1)):
             return False
-        self.post_message(self.CancelPart(row) if button == CANCEL else self.AskAgain(row))
+        self.post_message(
+            self.CancelPart(position) if button == CANCEL else self.AskAgain(position)
+        )
         return True
 
     def _button(self, row: int, record: ChunkRecord, run: Run | None) -> str:

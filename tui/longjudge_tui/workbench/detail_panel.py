@@ -16,9 +16,9 @@ from longjudge.states import GapReason
 from longjudge_tui.bench.surroundings import surroundings
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import ActionLine, Choice, Word
-from longjudge_tui.widgets.lines import FittedLine
+from longjudge_tui.widgets.detail import DetailView, Marked
+from longjudge_tui.widgets.lines import PanelTitle
 from longjudge_tui.wording import DISPUTED, line, plural, size
-from longjudge_tui.workbench.detail import DetailView, Marked
 from longjudge_tui.workbench.detail_facts import DetailFacts, Facts
 from longjudge_tui.workbench.detail_words import (
     GAP_WORDS,
@@ -68,7 +68,7 @@ class DetailPanel(Vertical):
 
     def __init__(self, *, id: str, classes: str) -> None:
         super().__init__(id=id, classes=classes)
-        self._title = FittedLine(id="detail-title", classes="title")
+        self._title = PanelTitle(id="detail-title")
         self._actions = ActionLine(id="detail-actions", classes="actions")
         self._texts: Texts | None = None
         self._passage: Passage | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from longjudge.errors import SessionError
 from longjudge.sessions.model import EventKind
 from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.wording import fault, line, plural
+from longjudge_tui.workbench.thread_words import FIRST_KEY, call_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -29,7 +29,6 @@ KIND_GLYPHS: dict[EventKind, str] = {
     EventKind.ERROR: "! error",
 }
 
-_FIRST_KEY = re.compile(r"\A\w{1,30}: ")
 _FIRST_CHARS = 600
 
 
@@ -41,6 +40,7 @@ class EventList(LineList):
         self._texts: Texts | None = None
         self._plan: ChunkPlan | None = None
         self._position = 0
+        self._head = 0
         self._shown = 0
         self._flagged: set[int] = set()
         self._is_hit: Callable[[int], bool] = _is_none
@@ -59,14 +59,17 @@ class EventList(LineList):
         if texts is not self._texts:
             self._shown += 1
         self._texts, self._plan, self._position = texts, plan, position
+        self._head = int(plan.begins_thread(position))
         chunk = plan[position]
         ahead = 0
         if position + 1 < len(plan):
             after = plan[position + 1]
             ahead = min(AHEAD, after.last - after.first + 1)
-        rows = chunk.last - chunk.first + 2 + ahead
+        rows = self._head + chunk.last - chunk.first + 2 + ahead
         if event is None:
-            self.reset_rows(rows)
+            self.reset_rows(rows, self._head)
+            if self._head:
+                self.scroll_to(y=0, animate=False, force=True)
             return
         row = self.row_of(event)
         self.reset_rows(rows, row, follow=False)
@@ -75,6 +78,7 @@ class EventList(LineList):
     def show_nothing(self) -> None:
         """Show no rows."""
         self._texts = self._plan = None
+        self._head = 0
         self.reset_rows(0)
 
     def mark_flagged(self, events: set[int]) -> None:
@@ -95,8 +99,9 @@ class EventList(LineList):
         self._refresh_changed()
 
     def event_at(self, row: int) -> int | None:
-        """The event of a row, None for the boundary."""
-        if self._plan is None:
+        """The event of a row, None for the boundary and for the row where a thread begins."""
+        row -= self._head
+        if self._plan is None or row < 0:
             return None
         chunk = self._plan[self._position]
         count = chunk.last - chunk.first + 1
@@ -106,20 +111,36 @@ class EventList(LineList):
             return None
         return self._plan[self._position + 1].first + row - count - 1
 
+    def call_at(self, row: int) -> int | None:
+        """The call that started the thread that begins in a row; None where none does."""
+        if self._plan is None or row >= self._head:
+            return None
+        return self._plan.thread_of(self._position).call
+
+    def is_head(self, row: int) -> bool:
+        """Whether a row says which thread begins."""
+        return row < self._head
+
     def piece_at(self, row: int) -> Piece | None:
         """The piece of a row's event that is in the row's chunk."""
         if self._plan is None:
             return None
-        own = self._plan[self._position]
-        if row <= own.last - own.first:
-            return own.piece
+        if self._is_own(row):
+            return self._plan[self._position].piece
         return (
             self._plan[self._position + 1].piece if self._position + 1 < len(self._plan) else None
         )
 
+    def _is_own(self, row: int) -> bool:
+        """Whether a row's event is one of the chunk, not of the next one."""
+        if self._plan is None:
+            return False
+        own = self._plan[self._position]
+        return row - self._head <= own.last - own.first
+
     def row_of(self, event: int) -> int:
         """The row of an event of the chunk."""
-        return event - self._plan[self._position].first if self._plan else 0
+        return self._head + event - self._plan[self._position].first if self._plan else 0
 
     def row_facts(self, row: int) -> Hashable:
         """The session, the event and its piece, and whether it is the chunk's own, flagged, found.
@@ -127,10 +148,12 @@ class EventList(LineList):
         At the boundary, what begins there: other rows look the same however the session is cut.
         """
         event, plan = self.event_at(row), self._plan
+        if self.is_head(row):
+            return self._shown, plan[self._position] if plan else None, True
         if event is None:
             after = self._position + 1
             return self._shown, plan[after] if plan and after < len(plan) else None
-        own = plan is not None and row <= plan[self._position].last - plan[self._position].first
+        own = self._is_own(row)
         at_hand = self._texts is None or self._texts.at_hand(event)
         hit = (self._is_hit(event), self._search)
         return self._shown, event, self.piece_at(row), own, event in self._flagged, at_hand, hit
@@ -140,10 +163,12 @@ class EventList(LineList):
         texts, plan = self._texts, self._plan
         if texts is None or plan is None:
             return []
+        if self.is_head(row):
+            return [(f"── {self._thread_words(plan, self._position)} ".ljust(width, "─"), "strong")]
         event = self.event_at(row)
         if event is None:
             return [(self._boundary(plan, width), "strong")]
-        own = row < plan[self._position].last - plan[self._position].first + 1
+        own = self._is_own(row)
         chunk = plan[self._position] if own else plan[self._position + 1]
         digits = max(3, len(str(len(texts.session.index))))
         is_hit = self._is_hit(event)
@@ -167,9 +192,17 @@ class EventList(LineList):
         else:
             after = plan[self._position + 1]
             words = f"part {after.part} starts"
-            if after.thread != plan[self._position].thread:
-                words += f" · thread {line(after.thread, 40)}"
+            if plan.begins_thread(self._position + 1):
+                words += f" · {self._thread_words(plan, self._position + 1)}"
         return f"── {words} ".ljust(width, "─")
+
+    def _thread_words(self, plan: ChunkPlan, position: int) -> str:
+        """The thread of a chunk, and the call that started it."""
+        thread = plan.thread_of(position)
+        name = f"thread {line(thread.name, 40)}"
+        if thread.call is None or self._texts is None:
+            return name
+        return f"{name} {call_words(self._texts, thread.call)}"
 
 
 def _event_cells(texts: Texts, number: int, look: str) -> Cells:
@@ -181,7 +214,7 @@ def _event_cells(texts: Texts, number: int, look: str) -> Cells:
     except SessionError as error:
         return [(f"! {line(fault(str(error), texts.session.name))}", "gap")]
     if kind is EventKind.TOOL_CALL:
-        body = _FIRST_KEY.sub("", body, count=1)
+        body = FIRST_KEY.sub("", body, count=1)
     head = f"{KIND_GLYPHS[kind]} {line(tool, 40)}".rstrip()
     first = line(body.partition("\n")[0])
     is_error = bool(index.errors[number])

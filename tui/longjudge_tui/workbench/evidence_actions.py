@@ -11,41 +11,38 @@ from longjudge.disputes import RuleFinding
 from longjudge.marks import Mark
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.proof import Opinion, Proof, as_json, as_markdown
+from longjudge_tui.bench.layout import Panel, Tab
 from longjudge_tui.bench.marking import MARK_WORDS
 from longjudge_tui.chores import Chores
 from longjudge_tui.clipboard import Clipboard, save, shown_path
 from longjudge_tui.commands import command
-from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.wording import line
+from longjudge_tui.workbench.below_actions import BelowActions
 from longjudge_tui.workbench.detail_panel import Passage, View
 from longjudge_tui.workbench.detail_words import About
 from longjudge_tui.workbench.handout import Handout
-from longjudge_tui.workbench.holds_actions import HoldsActions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual import events
     from textual.app import App
+    from textual.widget import Widget
 
     from longjudge.result import ResultFinding
     from longjudge.rubric import Criterion
     from longjudge_tui.bench.records import Records
-    from longjudge_tui.workbench.chunk_list import ChunkList
     from longjudge_tui.workbench.detail_panel import DetailPanel
     from longjudge_tui.workbench.event_list import EventList
-    from longjudge_tui.workbench.findings_list import FindingsList
 
 TOAST_SECONDS = 5
 
 
-class EvidenceActions(HoldsActions):
+class EvidenceActions(BelowActions):
     """The part of the workbench that works on findings; its lists are the workbench's own."""
 
-    chunks: ChunkList
     events: EventList
-    findings: FindingsList
     detail: DetailPanel
 
     def __init__(self) -> None:
@@ -104,7 +101,7 @@ class EvidenceActions(HoldsActions):
             self._marks_seen = self.bench.marking.changes
             self.show_findings()
             self.chunks.refresh()
-        self.query_one("#findings-title", ActionLine).show_choices(*self.findings.choices())
+        self.follow_below()
         self.detail.say(self._about(self.detail.finding))
 
     @on(LineList.Moved, "#findings")
@@ -125,6 +122,7 @@ class EvidenceActions(HoldsActions):
         """Escape leads back from a closer look before it leads anywhere else."""
         if event.key == "escape" and self.detail.turn_back():
             event.stop()
+            event.prevent_default()
 
     def action_next_finding(self) -> None:
         """Go to the next finding."""
@@ -136,7 +134,7 @@ class EvidenceActions(HoldsActions):
 
     def action_filter_findings(self) -> None:
         """Show other findings."""
-        self.show_holds(shown=False)
+        self.show_tab(Tab.FINDINGS)
         if not self.findings.next_filter():
             some = bool(self.findings.all_findings)
             self._say("no other filter holds a finding" if some else "no finding yet to filter")
@@ -144,7 +142,7 @@ class EvidenceActions(HoldsActions):
 
     def action_order_findings(self) -> None:
         """Show the findings in another order."""
-        self.show_holds(shown=False)
+        self.show_tab(Tab.FINDINGS)
         self.findings.next_order()
         self.show_evidence()
 
@@ -209,13 +207,33 @@ class EvidenceActions(HoldsActions):
             return None
         return self.bench.marking.get(records.mark_key(finding))
 
+    def panel_widget(self, panel: Panel) -> Widget:
+        """What has the keys in a panel."""
+        match panel:
+            case Panel.CHUNKS:
+                return self.chunks
+            case Panel.EVENTS:
+                return self.events
+            case Panel.BELOW:
+                return self.panel_below
+            case Panel.TEXT:
+                return self.detail.view
+
+    def go_to_part(self, position: int) -> None:
+        """Show a chunk of the plan, and what is known about it."""
+        if self._records is None:
+            return
+        with self.prevent(LineList.Moved):
+            self.chunks.go_to(position, middle=True)
+            self._show_chunk(position)
+
     def _go_to(self, finding: ResultFinding) -> None:
         records = self._records
         if records is None:
             return
         spot = records.locate(finding)
         with self.prevent(LineList.Moved):
-            self.chunks.move_to(spot.position, middle=True)
+            self.chunks.go_to(spot.position, middle=True)
             self._show_chunk(spot.position)
             self.events.move_to(self.events.row_of(spot.event), middle=True)
         self._show_passage(Passage(spot.event, spot.piece, finding))
@@ -235,9 +253,10 @@ class EvidenceActions(HoldsActions):
         place %= len(found)
         with self.prevent(LineList.Moved):
             self.findings.move_to_place(place)
-        self.show_holds(shown=False)
-        # Enter, a mark and a copy mean this finding from here on.
-        self.set_focus(self.findings)
+        self.show_tab(Tab.FINDINGS)
+        if self.maximised is not Panel.TEXT:
+            # Enter, a mark and a copy mean this finding from here on.
+            self.set_focus(self.findings)
         self._go_to(found[place])
 
     def _turn(self, look: View) -> None:

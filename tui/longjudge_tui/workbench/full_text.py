@@ -1,104 +1,26 @@
-"""What went out and what came back about one chunk, word for word."""
+"""What came back about one chunk, word for word."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
-from longjudge.prices import OFFLINE_MODEL
-from longjudge.prompt import build_question
 from longjudge.redaction import redacted_text
-from longjudge.replaced import ReplacedSecrets, secrets_words
 from longjudge.states import ChunkState
 from longjudge.store import Asked, Stretch, last_gap, real_path
-from longjudge.text import clean
-from longjudge.tokens import count_tokens, model_factor
-from longjudge_tui.wording import line, plural, size, tokens
+from longjudge_tui.bench.prompt_text import FullText, cleaned_words, titles_of
+from longjudge_tui.wording import line, moment, plural
 from longjudge_tui.workbench.history import (
     earlier_answers,
-    moment,
     newest_head,
     with_earlier,
 )
 
 if TYPE_CHECKING:
-    from longjudge.judges.base import Judge
-    from longjudge.rubric import Rubric
-    from longjudge.sessions import Session
     from longjudge.store import KeptVerdict
     from longjudge.verdict import Verdict
     from longjudge_tui.bench.bench import Bench
-    from longjudge_tui.bench.outlook import Outlook
-
-SYSTEM_HEAD, USER_HEAD = "── SYSTEM ──", "── USER ──"
-
-
-@dataclass(frozen=True, slots=True)
-class FullText:
-    """A text with the words of its title, longest first; `copied` is what a copy takes.
-
-    `heads` are the headings in it, which stand out as nothing else in it can.
-    """
-
-    titles: tuple[str, ...]
-    text: str
-    copied: str = ""
-    heads: tuple[tuple[int, int], ...] = ()
-
-
-async def prompt_text(bench: Bench, position: int) -> FullText:
-    """The prompt of a chunk of the plan, as it would be sent."""
-    session, outlook = bench.session, bench.outlook
-    part = position + 1
-    if session is None or outlook is None:
-        return FullText((f"PROMPT of part {part}",), "no session is open")
-    try:
-        return await asyncio.to_thread(
-            _build, session, outlook, position, bench.rubric, bench.judge, bench.secrets.words
-        )
-    except LongjudgeError as error:
-        return FullText((f"PROMPT of part {part} · cannot be built",), str(error))
-
-
-def _build(
-    session: Session,
-    outlook: Outlook,
-    position: int,
-    rubric: Rubric,
-    judge: Judge,
-    in_a_run: str,
-) -> FullText:
-    question = build_question(session, outlook.plan, position, rubric, redact=outlook.redact)
-    sent = f"{question.system}\n{question.user}"
-    counted = round(count_tokens(sent) * model_factor(judge.model))
-    first = f"{SYSTEM_HEAD}\n{question.system}\n\n"
-    text = f"{first}{USER_HEAD}\n{question.user}"
-    above = _replaced(session, outlook, position, in_a_run)
-    start = len(above) + 1
-    user = start + len(first)
-    heads = (0, len(above)), (start, start + len(SYSTEM_HEAD)), (user, user + len(USER_HEAD))
-    facts = [
-        f"~{tokens(counted)} tokens",
-        plural(len(sent), "character"),
-        size(len(sent.encode("utf-8", "replace"))),
-        *_cleaned(text),
-    ]
-    if judge.model == OFFLINE_MODEL:
-        facts.append("the offline rules read the chunk alone")
-    name = f"PROMPT of part {position + 1}"
-    return FullText(_titles(name, facts), f"{above}\n{text}", text, heads)
-
-
-def _replaced(session: Session, outlook: Outlook, position: int, in_a_run: str) -> str:
-    """Which secrets are not in a prompt, and in those of all that a run would ask about."""
-    if not outlook.redact:
-        return "── not redacted: secrets stay in what is sent ──"
-    counts = ReplacedSecrets(session).count(outlook.plan, [position]) or {}
-    said = [f"in this part {secrets_words(counts)}"]
-    said += [f"in all that a run asks {in_a_run}"] if in_a_run else []
-    return f"── {' · '.join(said)} ──"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +51,10 @@ async def reply_text(bench: Bench, position: int) -> FullText:
     asked = [f"asked {len(earlier) + 1} times"] if earlier else []
     if not said.reply:
         text = f"no reply yet\n\n{problem}" if problem else "no reply yet"
-        titles = _titles(f"{name} · no reply yet", [*said.facts, *asked])
+        titles = titles_of(f"{name} · no reply yet", [*said.facts, *asked])
         text, heads = with_earlier(text, (), earlier)
         return FullText(titles, text, heads=heads)
-    facts = [*said.facts, *asked, plural(len(said.reply), "character"), *_cleaned(said.reply)]
+    facts = [*said.facts, *asked, plural(len(said.reply), "character"), *cleaned_words(said.reply)]
     newest = f"── no verdict: {problem} ──" if problem else ""
     if earlier and said.verdict is not None:
         newest = newest_head(said.verdict, bench.judge.label, earlier)
@@ -142,7 +64,7 @@ async def reply_text(bench: Bench, position: int) -> FullText:
     shown = f"{head}\n\n{said.reply}" if head else said.reply
     copied = redacted_text(said.reply) if bench.settings.redact else said.reply
     shown, heads = with_earlier(shown, heads, earlier)
-    return FullText(_titles(name, facts), shown, copied, heads)
+    return FullText(titles_of(name, facts), shown, copied, heads)
 
 
 async def _said_now(bench: Bench, position: int) -> _Said | None:
@@ -214,13 +136,3 @@ def _numbers(bench: Bench, position: int) -> str:
         f"── events 1-{count} in the reply are events {chunk.first}-{chunk.last}"
         f" of the session: {way} ──"
     )
-
-
-def _cleaned(text: str) -> list[str]:
-    """Says that what is seen is not what is there, where that is so."""
-    return ["shown cleaned of control characters"] if clean(text) != text else []
-
-
-def _titles(name: str, facts: list[str]) -> tuple[str, ...]:
-    """All facts, then fewer from the end."""
-    return tuple(" · ".join([name, *facts[:count]]) for count in range(len(facts), -1, -1))

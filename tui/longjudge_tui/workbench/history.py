@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from longjudge.store.earlier import earlier_verdicts
-from longjudge_tui.wording import dollars, line
+from longjudge_tui.wording import dollars, line, moment
 
 if TYPE_CHECKING:
     from longjudge.store.earlier import EarlierVerdict
@@ -59,11 +58,3 @@ def verdict_words(verdict: Verdict) -> str:
     notes = [line(found.note or found.criterion, 200) for found in verdict.findings]
     more = f"; {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else ""
     return f"flagged: {'; '.join(notes[:MOST_NOTES])}{more}"
-
-
-def moment(seconds: float) -> str:
-    """A time as the clock on the wall shows it; a store may hold any number."""
-    try:
-        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, OSError, ValueError):
-        return "at an unknown time"

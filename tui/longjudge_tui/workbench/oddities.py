@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from longjudge.redaction import redacted_text
 from longjudge.sessions import Severity
 from longjudge.text import clean_line
+from longjudge_tui.bench.prompt_text import FullText
 from longjudge_tui.wording import line, plural
-from longjudge_tui.workbench.full_text import FullText
 
 if TYPE_CHECKING:
     from longjudge.sessions import Diagnostic, Session

@@ -8,6 +8,7 @@ from textual import on
 from textual.containers import Container, Vertical
 from textual.message import Message
 
+from longjudge_tui.bench.chunk_codes import ChunkCodes
 from longjudge_tui.bench.live import (
     alarming,
     header_variants,
@@ -15,20 +16,36 @@ from longjudge_tui.bench.live import (
     live_line,
     status_line,
 )
-from longjudge_tui.commands import Scope, bindings, command, command_of
+from longjudge_tui.commands import Scope, bindings, command_of
 from longjudge_tui.held.holds_list import HoldsList
-from longjudge_tui.widgets.action_line import ActionLine
-from longjudge_tui.widgets.line_list import LineList
-from longjudge_tui.widgets.lines import CommandPressed, FittedLine, KeyBar, TourLine
+from longjudge_tui.held.log_panel import LogPanel
+from longjudge_tui.pace import look_often
+from longjudge_tui.widgets.choosing import run_chosen
+from longjudge_tui.widgets.lines import (
+    CommandPressed,
+    FittedLine,
+    KeyBar,
+    PanelTitle,
+    TourLine,
+)
+from longjudge_tui.widgets.splitter import Splitter
 from longjudge_tui.wording import line, plan_variants
 from longjudge_tui.workbench.chunk_list import ChunkList
+from longjudge_tui.workbench.compare_actions import CompareActions
 from longjudge_tui.workbench.detail_panel import DetailPanel
+from longjudge_tui.workbench.edit_actions import EditActions
 from longjudge_tui.workbench.event_list import EventList
 from longjudge_tui.workbench.findings_list import FindingsList
+from longjudge_tui.workbench.gaps_list import GapsList
+from longjudge_tui.workbench.jump_actions import JumpActions
+from longjudge_tui.workbench.overview_actions import OverviewActions
+from longjudge_tui.workbench.past_actions import PastActions
 from longjudge_tui.workbench.search_actions import SearchActions
 from longjudge_tui.workbench.search_row import SearchField, SearchRow
 from longjudge_tui.workbench.settings_panel import NumberField, SettingsPanel
 from longjudge_tui.workbench.size_slider import SizeSlider
+from longjudge_tui.workbench.tabs import TabBar
+from longjudge_tui.workbench.timeline import Timeline
 from longjudge_tui.workbench.tuning_actions import TuningActions
 
 if TYPE_CHECKING:
@@ -38,15 +55,23 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.kept_layout import KeptLayout
     from longjudge_tui.bench.run import Run
     from longjudge_tui.bench.tour import Tour
 
-PAINTS_PER_SECOND = 10
 TOTALS_EVERY = 5
 _NEED_SETTINGS = frozenset({"run", "run_short"})
 
 
-class Workbench(TuningActions, SearchActions):
+class Workbench(
+    EditActions,
+    JumpActions,
+    TuningActions,
+    OverviewActions,
+    CompareActions,
+    PastActions,
+    SearchActions,
+):
     """Reads the bench about ten times a second and paints what changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.SCREEN)]
@@ -61,9 +86,11 @@ class Workbench(TuningActions, SearchActions):
     class Left(Message):
         """The library is asked for."""
 
-    def __init__(self, bench: Bench, tour: Tour) -> None:
+    def __init__(self, bench: Bench, tour: Tour, kept: KeptLayout) -> None:
         super().__init__()
         self.bench = bench
+        self.kept = kept
+        self.codes = ChunkCodes(bench)
         self._tour = tour
         self._generation = -1
         self._had_result = False
@@ -74,23 +101,26 @@ class Workbench(TuningActions, SearchActions):
     def compose(self) -> ComposeResult:
         """The layout; the stylesheet says where each panel stands."""
         yield FittedLine(id="header")
+        yield Timeline(self.codes, id="timeline")
         with Container(id="top"):
-            yield SettingsPanel(self.bench, id="settings")
             with Vertical(id="chunks-panel", classes="panel"):
-                yield FittedLine(id="chunks-title", classes="title")
-                yield ChunkList(self.bench, id="chunks")
+                yield PanelTitle(id="chunks-title")
+                yield ChunkList(self.bench, self.codes, id="chunks")
+            yield Splitter(id="split-chunks")
             with Vertical(id="events-panel", classes="panel"):
-                yield FittedLine(id="events-title", classes="title")
+                yield PanelTitle(id="events-title")
                 yield EventList(id="events")
+            yield SettingsPanel(self.bench, id="settings")
         yield FittedLine(id="live")
         yield FittedLine(id="status")
+        yield TabBar(id="tabs")
         with Container(id="bottom"):
-            with Vertical(id="findings-panel", classes="panel"):
-                yield ActionLine(id="findings-title", classes="title")
+            with Vertical(id="below-panel", classes="panel"):
                 yield FindingsList(self.bench.rubric, id="findings")
-            with Vertical(id="holds-panel", classes="panel"):
-                yield ActionLine(id="holds-title", classes="title")
+                yield GapsList(id="gaps")
                 yield HoldsList(self.bench.holding, id="holds")
+                yield LogPanel(self.bench.log)
+            yield Splitter(id="split-below")
             yield DetailPanel(id="detail-panel", classes="panel")
         yield SearchRow()
         yield FittedLine(id="search-words")
@@ -105,22 +135,26 @@ class Workbench(TuningActions, SearchActions):
         self.findings = self.query_one("#findings", FindingsList)
         self.settings = self.query_one("#settings", SettingsPanel)
         self.tick()
-        self.set_interval(1 / PAINTS_PER_SECOND, self.tick)
+        look_often(self, self.tick)
 
     def tick(self) -> None:
         """Paint what changed since the last time."""
         bench = self.bench
         bench.raise_failure()
+        self.follow_editor()
         bench.follow_disputes()
         bench.follow_file()
         if bench.fatal is not None:
             self.post_message(self.Close())
             return
-        for notice in bench.notices:
-            self.notify(line(notice, 500), markup=False)
-        bench.notices.clear()
+        self.kept.follow()
+        for notices in (bench.notices, self.kept.notices):
+            for notice in notices:
+                self.notify(line(notice, 500), markup=False)
+            notices.clear()
         if self._behind:
             self._show_plan()
+            self.follow_overview(set())
         else:
             self._show_progress()
         if self._chunk_behind:
@@ -131,6 +165,8 @@ class Workbench(TuningActions, SearchActions):
         if self.detail.follow():
             self.events.refresh()
         self.follow_search()
+        self.follow_past()
+        self.follow_sought()
         self._show_lines()
 
     def tick_of_drag(self) -> None:
@@ -144,6 +180,12 @@ class Workbench(TuningActions, SearchActions):
             self.settings.follow_drag()
 
     @property
+    def part_meant(self) -> int:
+        """The chunk that a key is about: the one under the cursor of the gaps or of the chunks."""
+        gap = self.gaps.here if self.focused is self.gaps else None
+        return self.chunks.position if gap is None else gap
+
+    @property
     def _behind(self) -> bool:
         """Whether the plan is another one than what is painted; the next tick paints it."""
         return self.bench.generation != self._generation
@@ -153,21 +195,20 @@ class Workbench(TuningActions, SearchActions):
         bench = self.bench
         self._generation = bench.generation
         self._had_result = False
-        outlook = bench.outlook
         same = bench.run is not None
-        rows = len(outlook.plan) if outlook else 0
-        here = self.chunks.cursor if same else self._place_in_plan()
-        self.chunks.reset_rows(rows, here, follow=not same)
+        here = self.chunks.position if same else self._place_in_plan()
+        self.chunks.show_plan(here, follow=not same)
         self._chunk_behind = True
 
     def _show_progress(self) -> None:
         run, records = self.bench.run, self.bench.records
         if run is None:
             self._followed = None
+        dirty = records.take_dirty() if records is not None else set[int]()
+        self.follow_overview(dirty)
+        self.follow_gaps(records, dirty)
         if records is None:
             return
-        dirty = records.take_dirty()
-        self.chunks.refresh_rows(sorted(dirty))
         ended = run is not None and run.result is not None
         if run is not None:
             self._follow(run)
@@ -179,7 +220,7 @@ class Workbench(TuningActions, SearchActions):
         if ended != self._had_result or self.findings_changed:
             # What only runs on has rows that change, and findings that stay as they are.
             self.show_findings()
-        if self.chunks.cursor in dirty:
+        if self.chunks.position in dirty:
             self._follow_chunk()
         self._had_result = ended
 
@@ -195,7 +236,7 @@ class Workbench(TuningActions, SearchActions):
             chunks.show_cursor()
         elif stretch := run.in_flight:
             newest = run.newest
-            if chunks.leading and newest is not None and run.record(chunks.cursor).state.ended:
+            if chunks.leading and newest is not None and run.record(chunks.position).state.ended:
                 # Who has asked for a chunk in flight finds one whenever the next key comes.
                 chunks.lead_to(newest)
             chunks.keep_in_sight(*stretch)
@@ -213,7 +254,6 @@ class Workbench(TuningActions, SearchActions):
         status.show(*status_line(bench, typing))
         status.set_class(alarming(bench), "-alarm")
         self.show_evidence()
-        self.follow_holds()
         if goodbye := self._tour.follow(bench, looking=self.detail.finding is not None):
             self.notify(goodbye, markup=False)
         self.query_one("#tour", TourLine).say(self._tour.words(bench))
@@ -269,11 +309,7 @@ class Workbench(TuningActions, SearchActions):
         """Do what a command says that was chosen without its key."""
         if not self.leave_field() and name in _NEED_SETTINGS:
             return
-        if command(name).scope is Scope.LIST:
-            if isinstance(self.focused, LineList):
-                await self.focused.run_action(name)
-            return
-        await self.run_action("app.quit" if name == "quit" else name)
+        await run_chosen(self, name, self.query_one(LogPanel))
 
     def action_next_session(self) -> None:
         """Load the next session."""
@@ -307,8 +343,8 @@ class Workbench(TuningActions, SearchActions):
         self._focus_panel(-1)
 
     def _focus_panel(self, direction: int) -> None:
-        below = self.panel_of_findings
-        panels: list[Widget] = [self.chunks, self.events, below, self.detail.view]
+        below = self.panel_below
+        panels: list[Widget] = [self.chunks, self.events, below, self.detail.view, self.timeline]
         slider = self.query_one(SizeSlider)
         if slider.display:
             panels.append(slider)

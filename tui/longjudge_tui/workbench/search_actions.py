@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.widgets import Input
 
+from longjudge_tui.bench.layout import Panel
 from longjudge_tui.commands import COMMANDS, Scope
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
@@ -111,7 +112,8 @@ class SearchActions(ChunkInSight):
             self.set_focus(focused or self.chunks)
             return
         self._search_for(event.typed)
-        self.set_focus(self.events)
+        # A hit is marked in the text as well, which may be all that is in sight.
+        self.set_focus(self.detail.view if self.maximised is Panel.TEXT else self.events)
         self._want(0)
 
     def on_key(self, event: events.Key) -> None:
@@ -196,7 +198,8 @@ class SearchActions(ChunkInSight):
             return self.detail.passage.event
         outlook = self.bench.outlook
         plan = outlook.plan if outlook is not None else ()
-        return plan[self.chunks.cursor].first if self.chunks.cursor < len(plan) else 0
+        here = self.chunks.position
+        return plan[here].first if here < len(plan) else 0
 
     def _here(self) -> _Spot | None:
         session = self.bench.session
@@ -232,18 +235,19 @@ class SearchActions(ChunkInSight):
             position += 1
         return position
 
-    def _show_row(self, position: int, event: int) -> None:
+    def _show_row(self, position: int, event: int, *, unfold: bool = True) -> None:
         if self._behind or self._chunk_behind:
             self.tick()
         with self.prevent(LineList.Moved):
-            self.chunks.move_to(position, middle=True)
+            self.chunks.go_to(position, middle=True, unfold=unfold)
             self._show_chunk(position)
             self.events.move_to(self.events.row_of(event), middle=True)
 
     def _go_back(self, spot: _Spot) -> None:
         outlook, texts = self.bench.outlook, self.bench.texts
         if spot.session is self.bench.session and outlook is not None and texts is not None:
-            self._show_row(outlook.plan.part_of(spot.event) - 1, spot.event)
+            position = outlook.plan.part_of(spot.event) - 1
+            self._show_row(position, spot.event, unfold=False)
             if spot.passage is not None:
                 self._show_passage(spot.passage)
             for lines, top in zip((self.chunks, self.events), spot.tops, strict=True):

@@ -11,10 +11,12 @@ from textual.message import Message
 from longjudge.errors import UsageError
 from longjudge.settings import in_seconds
 from longjudge_tui.bench.live import limit_variants
+from longjudge_tui.bench.run_words import hand_labels
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.lines import CommandButton, CommandFact, FittedLine
+from longjudge_tui.widgets.splitter import Splitter
 from longjudge_tui.wording import line, seen_words
 from longjudge_tui.workbench.size_slider import SizeSlider
 
@@ -140,6 +142,7 @@ class SettingsPanel(Container):
 
     def compose(self) -> ComposeResult:
         """The size with its slider, what is asked and by whom, the limits, then the buttons."""
+        yield Splitter(id="split-settings")
         title = FittedLine(classes="title", id="settings-title")
         title.show("SETTINGS")
         yield title
@@ -154,6 +157,7 @@ class SettingsPanel(Container):
         yield CommandButton(command("run"), "Run")
         yield CommandButton(command("cancel_run"), "Stop")
         yield CommandButton(command("run_short"), "0.5 s")
+        yield CommandButton(command("pause"), "Pause")
         yield CommandFact(command("show_prompt"))
         yield CommandFact(command("show_reply"))
 
@@ -166,6 +170,7 @@ class SettingsPanel(Container):
 
     def on_mount(self) -> None:
         """Show what stands."""
+        self.query_one("#button-pause", CommandButton).display = False
         self.show_settings()
 
     def show_settings(self) -> None:
@@ -185,6 +190,18 @@ class SettingsPanel(Container):
             ("show_reply", ("raw reply",)),
         ):
             self.query_one(f"#fact-{each.replace('_', '-')}", CommandFact).show(*words)
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        """While a judgment runs it can be paused, and no other one begun for half a second."""
+        bench, run = self._bench, self._bench.run
+        pause = self.query_one("#button-pause", CommandButton)
+        pause.say("Go on" if bench.paused else "")
+        if pause.display != bench.running:
+            pause.display = bench.running
+            self.query_one("#button-run-short", CommandButton).display = not bench.running
+        releasing = hand_labels(run.in_hand) if run is not None and bench.stopping else ()
+        self.query_one("#button-cancel-run", CommandButton).say("", *releasing)
 
     def follow_drag(self) -> None:
         """Show the numbers and the slider as they are: all that a drag changes here."""

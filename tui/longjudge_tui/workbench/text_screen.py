@@ -8,9 +8,11 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from longjudge_tui.chores import Chores
+from longjudge_tui.commands import Scope, binding_of, bindings
+from longjudge_tui.widgets.detail import DetailView, Marked
+from longjudge_tui.widgets.help_dialog import show_help
 from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.wording import line
-from longjudge_tui.workbench.detail import DetailView, Marked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from longjudge_tui.workbench.full_text import FullText
+    from longjudge_tui.bench.prompt_text import FullText
 
 CHECKS_PER_SECOND = 10
 
@@ -26,10 +28,7 @@ CHECKS_PER_SECOND = 10
 class TextScreen(ModalScreen[None]):
     """Shows what `read` brings once it is there; `copy` takes the text as it is."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,q", "close", "Close"),
-        ("y", "copy", "Copy"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.TEXT), binding_of("help")]
     AUTO_FOCUS = "#full-text"
 
     def __init__(
@@ -72,7 +71,11 @@ class TextScreen(ModalScreen[None]):
             self._shown.text, Marked(heads=self._shown.heads)
         )
 
-    def action_copy(self) -> None:
+    def action_help(self) -> None:
+        """Show the keys."""
+        show_help(self, self._banner, Scope.TEXT)
+
+    def action_copy_text(self) -> None:
         """Copy the whole text."""
         if self._shown is None or not self._shown.copied:
             self.notify("there is nothing to copy yet", markup=False)
@@ -82,6 +85,6 @@ class TextScreen(ModalScreen[None]):
     async def _copy_out(self, text: str) -> None:
         self.notify(line(await self._copy(text), 500), markup=False)
 
-    def action_close(self) -> None:
+    def action_close_text(self) -> None:
         """Go back."""
         self.dismiss(None)

@@ -13,6 +13,7 @@ from longjudge.prices import Usage, cost_usd
 from longjudge.rubric import known_rubrics, load_rubric
 from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.bench.live import banner
+from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.commands import command
 from longjudge_tui.lab.opening import failure_lab
 from longjudge_tui.widgets.dialogs import ConfirmDialog
@@ -25,7 +26,7 @@ from longjudge_tui.workbench.choices import (
     rubric_choices,
 )
 from longjudge_tui.workbench.chunk_list import ChunkList
-from longjudge_tui.workbench.full_text import FullText, prompt_text, reply_text
+from longjudge_tui.workbench.full_text import reply_text
 from longjudge_tui.workbench.oddities import oddities_text
 from longjudge_tui.workbench.size_slider import SizeSlider
 from longjudge_tui.workbench.text_screen import TextScreen
@@ -51,11 +52,15 @@ class TuningActions(Screen[None]):
     settings: SettingsPanel
     _clipboard: Clipboard
     _chores: Chores
-    _rubric_name = ""
 
     @property
     def _host(self) -> App[object]:
         return self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+    @property
+    def part_meant(self) -> int:
+        """The chunk that a key is about."""
+        raise NotImplementedError
 
     def tick(self) -> None:
         """Paint what changed."""
@@ -164,17 +169,32 @@ class TuningActions(Screen[None]):
             banner(self.bench),
             (*known.faults, *known.clashes()),
         )
-        choices = rubric_choices(known, self.bench.rubric, self._rubric_name)
+        choices = rubric_choices(known, self.bench.rubric, self.bench.tuning.rubric_name)
         self._host.push_screen(ChoiceDialog(offer, choices, self._use_rubric), self._chosen)
+
+    def action_edit_rubric(self) -> None:
+        """Edit the rubric beside the chunk under the cursor."""
+        # Textual's text area takes as long to load as all else: not before it is wanted.
+        from longjudge_tui.editor.screen import RubricEditor
+
+        self.leave_field()
+        bench = self.bench
+        editor = RubricEditor(bench, lambda: banner(bench), self.chunks.position)
+        self._host.push_screen(editor, lambda _: self.tick())
 
     def _chosen(self, changed: bool | None) -> None:
         if changed:
             self.tick()
 
     async def _use_rubric(self, name: str) -> None:
+        if name == self.bench.tuning.rubric_name and self.bench.editing.is_as_edited(
+            self.bench.rubric
+        ):
+            # It stands in no place that it could be read from again.
+            return
         rubric = await asyncio.to_thread(load_rubric, name, self.bench.config.rubrics)
         self.bench.tuning.use_rubric(rubric)
-        self._rubric_name = name
+        self.bench.tuning.rubric_name = name
 
     def _may_choose(self) -> bool:
         self.leave_field()
@@ -185,7 +205,7 @@ class TuningActions(Screen[None]):
     def action_failure_lab(self) -> None:
         """Pick a failure to force."""
         self.leave_field()
-        self._host.push_screen(failure_lab(self.bench, self.chunks.cursor), self._chosen)
+        self._host.push_screen(failure_lab(self.bench, self.part_meant), self._chosen)
 
     def action_show_prompt(self) -> None:
         """Show what is sent about the chunk."""
@@ -197,7 +217,7 @@ class TuningActions(Screen[None]):
 
     def _show_text(self, read: Callable[[Bench, int], Awaitable[FullText]]) -> None:
         self.leave_field()
-        bench, position = self.bench, self.chunks.cursor
+        bench, position = self.bench, self.part_meant
         if bench.outlook is None or position >= len(bench.outlook.plan):
             self.notify("no chunk is under the cursor", markup=False)
             return
@@ -226,6 +246,11 @@ class TuningActions(Screen[None]):
         """Cancel the judgment."""
         self.bench.cancel()
 
+    def action_pause(self) -> None:
+        """Pause the judgment, or let it go on."""
+        self.bench.pause_or_go_on()
+        self.tick()
+
     def action_follow(self) -> None:
         """Go to the chunk that was asked about last, and keep those in flight in sight."""
         run = self.bench.run
@@ -239,16 +264,26 @@ class TuningActions(Screen[None]):
 
     def action_cancel_part(self) -> None:
         """Cancel the chunk under the cursor."""
-        self.bench.cancel_part(self.chunks.cursor)
+        if self._on_thread():
+            return
+        self.bench.cancel_part(self.chunks.position)
         self.chunks.stay()
         self.tick()
 
     def action_ask_again(self) -> None:
         """Ask again about the chunk under the cursor."""
         self.leave_field()
-        self._ask_again(self.chunks.cursor)
+        if self._on_thread():
+            return
+        self._ask_again(self.part_meant)
         self.chunks.stay()
         self.tick()
+
+    def _on_thread(self) -> bool:
+        """Whether the cursor is on a thread; what is done to a chunk needs one, and says so."""
+        if self.chunks.on_thread:
+            self.notify("this is a thread: choose one of its chunks", markup=False)
+        return self.chunks.on_thread
 
     def _ask_again(self, position: int) -> None:
         """Ask again; about a judged chunk once that is agreed to."""

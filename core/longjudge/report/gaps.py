@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longjudge.cli.outcome import read_outcome
-from longjudge.cli.report import fenced, inline, part_ranges
 from longjudge.redaction import redacted_text
+from longjudge.report.markdown import fenced, inline, part_ranges
+from longjudge.report.outcome import read_outcome
 from longjudge.text import clean, clean_line
 
 if TYPE_CHECKING:

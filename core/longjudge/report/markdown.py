@@ -3,42 +3,72 @@
 from __future__ import annotations
 
 import re
+import shlex
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from longjudge.cli.present import judge_name, price_words, usage_words
-from longjudge.cli.preview import money, plural
 from longjudge.losses import how_much
+from longjudge.proof import code_span
+from longjudge.report.places import NOWHERE
+from longjudge.report.words import judge_name, money, plural, price_words, usage_words
 from longjudge.result import correction_words
 from longjudge.text import clean, clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longjudge.cli.outcome import FoundProblem, Outcome
+    from longjudge.report.outcome import FoundProblem, Outcome
+    from longjudge.report.places import Place
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>#|~$&!]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z]))")
 """An underscore between letters emphasises nothing, and names are full of them."""
 
 _TICKS = re.compile("`+")
 
+EVENTS_IN_MEMORY = "<events>"
+"""What stands for the path of events that had no file."""
 
-def markdown_report(outcome: Outcome, created: float, gap_lines: Sequence[str] = ()) -> str:
-    """One judgment as a report; the same judgment gives the same bytes.
 
-    `gap_lines` say more about its gaps.
+FIND_KEY, PAST_KEY = "/", "J"
+"""The keys of the app that lead to a quote, and to the judgments of the past."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a report says beside the judgment itself.
+
+    `gap_lines` say more about its gaps. `places` are those of its findings, None where nobody
+    looked; `unplaced` says why some have none. `store` is the file that keeps it, where it is
+    `recorded`. `remark` says what must not be overlooked, such as that it still runs.
     """
+
+    gap_lines: Sequence[str] = ()
+    places: Sequence[Place] | None = None
+    unplaced: str = ""
+    store: str = ""
+    recorded: bool = True
+    remark: str = ""
+
+
+NOTHING_BESIDE = Beside()
+
+
+def markdown_report(outcome: Outcome, created: float, beside: Beside = NOTHING_BESIDE) -> str:
+    """One judgment as a report; the same judgment gives the same bytes."""
     session = outcome.session
     lines = [f"# {inline(session.title or session.path or 'events')}", ""]
+    if beside.remark:
+        lines += [f"**{inline(beside.remark, 1000)}**", ""]
     lines += _head(outcome, created)
-    if outcome.bare:
-        return "\n".join(lines) + "\n"
-    lines += ["", f"## Findings ({outcome.finding_words})", ""]
-    lines += _findings(outcome.findings)
-    if outcome.disagreements:
-        lines += ["", "## Disagreements", "", _disagreements(outcome)]
-    lines += ["", "## Gaps", "", *_gaps(outcome), *gap_lines]
-    lines += ["", "## How it was judged", "", *_facts(outcome)]
+    if not outcome.bare:
+        lines += ["", f"## Findings ({outcome.finding_words})", ""]
+        lines += _findings(outcome.findings, beside.places)
+        if outcome.disagreements:
+            lines += ["", "## Disagreements", "", _disagreements(outcome)]
+        lines += ["", "## Gaps", "", *_gaps(outcome), *beside.gap_lines]
+        lines += ["", "## How it was judged", "", *_facts(outcome)]
+    lines += ["", "## How to look at it", "", *_ways(outcome, beside)]
     return "\n".join(lines) + "\n"
 
 
@@ -104,27 +134,29 @@ def moment(created: float) -> str:
         return "at an unknown time"
 
 
-def _findings(findings: Sequence[FoundProblem]) -> list[str]:
+def _findings(findings: Sequence[FoundProblem], places: Sequence[Place] | None = None) -> list[str]:
     if not findings:
         return ["None."]
-    by_criterion: dict[str, list[FoundProblem]] = {}
-    for finding in findings:
-        by_criterion.setdefault(finding.criterion, []).append(finding)
+    by_criterion: dict[str, list[tuple[FoundProblem, Place]]] = {}
+    for number, finding in enumerate(findings):
+        place = places[number] if places is not None and number < len(places) else NOWHERE
+        by_criterion.setdefault(finding.criterion, []).append((finding, place))
     lines: list[str] = []
     for criterion, group in by_criterion.items():
         lines += [f"### {inline(criterion)} ({len(group)})", ""]
-        for finding in group:
-            lines += [*_finding(finding), ""]
+        for finding, place in group:
+            lines += [*_finding(finding, place), ""]
     return lines[:-1]
 
 
-def _finding(finding: FoundProblem) -> list[str]:
+def _finding(finding: FoundProblem, place: Place) -> list[str]:
     event = "no event" if finding.event is None else f"event {finding.event}"
+    where = f", {inline(words, 1000)}" if (words := place.words) else ""
     seen = "verified" if finding.verified else "not verified"
     correction = f", {words}" if (words := correction_words(finding)) else ""
     mark = f", marked {finding.mark.value}" if finding.mark else ""
     note = inline(finding.note, 1000)
-    lines = [f"- part {finding.part}, {event}, {seen}{correction}{mark}: {note}"]
+    lines = [f"- part {finding.part}, {event}{where}, {seen}{correction}{mark}: {note}"]
     if finding.quote:
         # Indented, it belongs to the list item and still cannot end its fence.
         lines += ["", *(f"  {line}" if line else "" for line in fenced(finding.quote))]
@@ -168,3 +200,25 @@ def _facts(outcome: Outcome) -> list[str]:
 def _at_price(outcome: Outcome) -> str:
     words = price_words(outcome)
     return f", at {inline(words)}" if words else ""
+
+
+def _ways(outcome: Outcome, beside: Beside) -> list[str]:
+    """How anyone who has the session's file, or the store too, finds what this is about."""
+    path, lines = outcome.session.path, list[str]()
+    if beside.unplaced:
+        lines.append(f"- Lines of the file: {inline(beside.unplaced, 500)}")
+    if path and path != EVENTS_IN_MEMORY:
+        opens = code_span(f"longjudge {shlex.quote(path)}")
+        lines.append(
+            f"- The session: {opens}, or its file wherever it lies now, then {code_span(FIND_KEY)}"
+            " and a part of a quote: enter leads to its event"
+        )
+    else:
+        lines.append("- The session was given as events, not as a file")
+    if not beside.recorded:
+        return lines
+    named = f" --store {shlex.quote(beside.store)}" if beside.store else ""
+    shows = code_span(f"longjudge results {outcome.id}{named}")
+    again = ", or in the app " + code_span(PAST_KEY) + " and this judgment's row"
+    lines.append(f"- This judgment: with the store that keeps it, {shows}{again}")
+    return lines

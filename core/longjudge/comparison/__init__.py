@@ -1,0 +1,1 @@
+"""Two judgments of one session beside one another: what each says about the same events."""

@@ -1,0 +1,368 @@
+"""Two judgments of one session beside one another, aligned by the events that they are about.
+
+Everything here is pure. A chunk without a verdict never counts as clean or flagged, and no finding
+counts as gained or lost where one side has not judged its event.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from longjudge.comparison.alignment import stretches
+from longjudge.errors import UsageError
+from longjudge.marks import Mark
+from longjudge.states import ChunkState
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from longjudge.comparison.alignment import Cell, Stretch
+    from longjudge.comparison.sides import Side, SideFinding, SideSession
+
+MOST_PLACES = 5
+"""So many places are named where the texts of the two sides differ."""
+
+
+class RowKind(StrEnum):
+    """What two sides say about the same events; in this order they are listed."""
+
+    TO_FLAGGED = "clean_to_flagged"
+    TO_CLEAN = "flagged_to_clean"
+    ONLY_ONE = "only_one_judged"
+    ONLY_OTHER = "only_other_judged"
+    BOTH_FLAGGED = "both_flagged"
+    BOTH_CLEAN = "both_clean"
+    NEITHER = "neither_judged"
+
+
+FLIPS = frozenset({RowKind.TO_FLAGGED, RowKind.TO_CLEAN})
+AGREED = frozenset({RowKind.BOTH_FLAGGED, RowKind.BOTH_CLEAN})
+BOTH_JUDGED = FLIPS | AGREED
+ONE_SIDED = frozenset({RowKind.ONLY_ONE, RowKind.ONLY_OTHER})
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same finding on both sides, or one that only one of them has."""
+
+    one: SideFinding | None
+    other: SideFinding | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The same events on both sides; a cell is None where they are not in that side's session."""
+
+    kind: RowKind
+    thread: str
+    one: Cell | None
+    other: Cell | None
+    pairs: tuple[Pair, ...]
+
+    @property
+    def same_findings(self) -> bool:
+        """Whether both sides found the same."""
+        return all(pair.one is not None and pair.other is not None for pair in self.pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of the events that both sessions have a side judged, and how many only it has."""
+
+    judged: int
+    beyond: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Findings in what both judged (`same`, and only in one of them), and in what only one did."""
+
+    same: int
+    only_one: int
+    only_other: int
+    unknown_one: int
+    unknown_other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Of so many texts marked alike, how many a side finds, and how many it has not judged."""
+
+    marked: int
+    one: int
+    other: int
+    unjudged_one: int
+    unjudged_other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What compares; `shared` counts the events that both sessions have.
+
+    `same_plan` says that every row is one chunk of each side. `remarks` are what has to be known
+    beside the numbers, `why_no_scores` why the scores do not compare: empty where they do.
+    `unmarked_one` and `unmarked_other` count findings that nobody has marked; `marks` has all
+    marks, by digest and criterion.
+    """
+
+    one: Side
+    other: Side
+    rows: tuple[Row, ...]
+    counts: Mapping[RowKind, int]
+    found: Found
+    shared: int
+    coverage_one: Coverage
+    coverage_other: Coverage
+    right: Marked
+    wrong: Marked
+    unmarked_one: int
+    unmarked_other: int
+    same_plan: bool
+    why_no_scores: str
+    remarks: tuple[str, ...]
+    marks: Mapping[tuple[str, str], Mark]
+
+    def mark_of(self, finding: SideFinding) -> Mark | None:
+        """What a person says about a finding."""
+        return self.marks.get((finding.digest, finding.criterion))
+
+    @property
+    def flips(self) -> int:
+        """How many stretches are flagged on one side and clean on the other."""
+        return sum(self.counts.get(kind, 0) for kind in FLIPS)
+
+    @property
+    def agreed(self) -> int:
+        """How many are the same on both sides."""
+        return sum(self.counts.get(kind, 0) for kind in AGREED)
+
+    @property
+    def unit(self) -> str:
+        """What a row is."""
+        return "chunk" if self.same_plan else "stretch"
+
+
+def compare(one: Side, other: Side, marks: Mapping[tuple[bytes, str], Mark]) -> Comparison:
+    """Lay one side beside the other.
+
+    Raises:
+        UsageError: they are about different sessions.
+    """
+    refuse_strangers(one.session, other.session)
+    found = list(stretches(one, other))
+    place = {kind: number for number, kind in enumerate(RowKind)}
+    rows = sorted(map(_row, found), key=lambda row: place[row.kind])
+    same_plan = all(each.whole for each in found)
+    marked = _Marks(rows, marks)
+    return Comparison(
+        one=one,
+        other=other,
+        rows=tuple(rows),
+        counts=Counter(row.kind for row in rows),
+        found=_found(rows),
+        shared=_length({_span(row.one) for row in rows if row.one and row.other}),
+        coverage_one=_coverage([(row.one, row.other) for row in rows]),
+        coverage_other=_coverage([(row.other, row.one) for row in rows]),
+        right=marked.tally(Mark.RIGHT),
+        wrong=marked.tally(Mark.WRONG),
+        unmarked_one=marked.unmarked(one.findings),
+        unmarked_other=marked.unmarked(other.findings),
+        same_plan=same_plan,
+        why_no_scores=_why_no_scores(one, other),
+        remarks=tuple(_remarks(one, other, found)),
+        marks=marked.marks,
+    )
+
+
+def refuse_strangers(one: SideSession, other: SideSession) -> None:
+    """Refuse two different sessions; a copy of a file, by all that is known, is no other one.
+
+    Raises:
+        UsageError: they are different.
+    """
+    same_file = one.real_path == other.real_path
+    alike = (one.id, one.format, one.title) == (other.id, other.format, other.title)
+    if one.id != other.id or not (same_file or alike):
+        paths = [clean_line(each.path or each.id or "events", 200) for each in (one, other)]
+        ids = [clean_line(each.id, 60) for each in (one, other)]
+        about = paths if paths[0] != paths[1] else ids
+        raise UsageError(
+            f"these judge different sessions, {about[0]} and {about[1]};"
+            " choose two judgments of the same one"
+        )
+
+
+def _row(each: Stretch) -> Row:
+    one, other = each.one, each.other
+    pairs = tuple(_pairs(one.findings if one else (), other.findings if other else ()))
+    return Row(_kind(one, other), each.thread, one, other, pairs)
+
+
+def _kind(one: Cell | None, other: Cell | None) -> RowKind:
+    here, there = one is not None and one.judged, other is not None and other.judged
+    if not (here and there):
+        if here or there:
+            return RowKind.ONLY_ONE if here else RowKind.ONLY_OTHER
+        return RowKind.NEITHER
+    was, now = (cell is not None and cell.state is ChunkState.FLAGGED for cell in (one, other))
+    if was is now:
+        return RowKind.BOTH_FLAGGED if was else RowKind.BOTH_CLEAN
+    return RowKind.TO_FLAGGED if now else RowKind.TO_CLEAN
+
+
+def _pairs(one: Sequence[SideFinding], other: Sequence[SideFinding]) -> list[Pair]:
+    """Match findings by event and criterion, those with the same quote first; then by quote.
+
+    The events of two sides are compared by their text where it is known: they may be numbered
+    otherwise.
+    """
+    if not one or not other:
+        return [*(Pair(each, None) for each in one), *(Pair(None, each) for each in other)]
+    partners: dict[int, int] = {}
+    taken: set[int] = set()
+    for key in (_by_place_and_quote, _by_place, _by_quote):
+        waiting: defaultdict[object, list[int]] = defaultdict(list)
+        for number in reversed(range(len(other))):
+            if number not in taken and (what := key(other[number])) is not None:
+                waiting[what].append(number)
+        for number, finding in enumerate(one):
+            what = key(finding)
+            if number not in partners and what is not None and waiting[what]:
+                partners[number] = waiting[what].pop()
+                taken.add(partners[number])
+    pairs = [
+        Pair(finding, other[partners[number]] if number in partners else None)
+        for number, finding in enumerate(one)
+    ]
+    return pairs + [Pair(None, each) for number, each in enumerate(other) if number not in taken]
+
+
+def _by_place_and_quote(finding: SideFinding) -> object:
+    return (_by_place(finding), finding.quote)
+
+
+def _by_place(finding: SideFinding) -> object:
+    return (finding.digest or finding.event, finding.criterion)
+
+
+def _by_quote(finding: SideFinding) -> object:
+    return (finding.quote, finding.criterion) if finding.quote else None
+
+
+def _found(rows: Iterable[Row]) -> Found:
+    same = only_one = only_other = unknown_one = unknown_other = 0
+    for row in rows:
+        known = row.kind in BOTH_JUDGED
+        for pair in row.pairs:
+            if pair.one is not None and pair.other is not None:
+                same += 1
+            elif pair.one is not None:
+                only_one, unknown_one = only_one + known, unknown_one + (not known)
+            else:
+                only_other, unknown_other = only_other + known, unknown_other + (not known)
+    return Found(same, only_one, only_other, unknown_one, unknown_other)
+
+
+def _span(cell: Cell) -> tuple[int, int]:
+    return cell.first, cell.last
+
+
+def _length(spans: Iterable[tuple[int, int]]) -> int:
+    return sum(last - first + 1 for first, last in spans)
+
+
+def _coverage(cells: Sequence[tuple[Cell | None, Cell | None]]) -> Coverage:
+    """Events of which one side, the first, has a verdict; a huge event's pieces are one event."""
+    judged: set[tuple[int, int]] = set()
+    lacking: set[tuple[int, int]] = set()
+    beyond: set[tuple[int, int]] = set()
+    for mine, its in cells:
+        if mine is not None:
+            where = beyond if its is None else judged if mine.judged else lacking
+            where.add(_span(mine))
+    return Coverage(_length(judged - lacking), _length(beyond))
+
+
+class _Marks:
+    """Texts that somebody marked, with what each side says about them."""
+
+    def __init__(self, rows: Iterable[Row], marks: Mapping[tuple[bytes, str], Mark]) -> None:
+        self.marks = {(digest.hex(), name): mark for (digest, name), mark in marks.items()}
+        self._places: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+        self._found: tuple[set[tuple[str, str]], set[tuple[str, str]]] = (set(), set())
+        for row in rows:
+            for side, cell in enumerate((row.one, row.other)):
+                for finding in cell.findings if cell else ():
+                    key = (finding.digest, finding.criterion)
+                    if key in self.marks:
+                        self._places[key].append(row)
+                        self._found[side].add(key)
+
+    def tally(self, mark: Mark) -> Marked:
+        """Those with one mark."""
+        keys = [key for key in self._places if self.marks[key] is mark]
+        one, other = (
+            (sum(key in found for key in keys), sum(self._unjudged(key, side) for key in keys))
+            for side, found in enumerate(self._found)
+        )
+        return Marked(len(keys), one[0], other[0], one[1], other[1])
+
+    def unmarked(self, findings: Iterable[SideFinding]) -> int:
+        """Findings without a mark."""
+        return sum((each.digest, each.criterion) not in self.marks for each in findings)
+
+    def _unjudged(self, key: tuple[str, str], side: int) -> bool:
+        """Whether a side does not find a text because it has not judged it."""
+        if key in self._found[side]:
+            return False
+        cells = [(row.one, row.other)[side] for row in self._places[key]]
+        return any(cell is None or not cell.judged for cell in cells)
+
+
+def _why_no_scores(one: Side, other: Side) -> str:
+    if not one.by.same_size(other.by):
+        return f"not comparable: {one.by.size_words} and {other.by.size_words}"
+    if one.score is None or other.score is None:
+        return "none on one side" if one.score is not other.score else "none"
+    return ""
+
+
+def _remarks(one: Side, other: Side, found: Sequence[Stretch]) -> Iterable[str]:
+    for name, side in (("A", one), ("B", other)):
+        if side.lacking:
+            yield (
+                f"{name} is partial: {side.lacking:,} of {len(side.parts):,} chunks have no verdict"
+            )
+        if side.fault:
+            yield f"in {name} failures were forced: {clean_line(side.fault, 80)}"
+    if one.session.real_path != other.session.real_path:
+        paths = (clean_line(each.session.path, 200) for each in (one, other))
+        yield f"two files, taken for copies of one session: {' and '.join(paths)}"
+    if one.session.events != other.session.events:
+        smaller, larger = sorted((one.session.events, other.session.events))
+        longer = "A" if one.session.events == larger else "B"
+        yield (
+            f"the session had {smaller:,} events in one and {larger:,} in the other:"
+            f" what only {longer} has seen is under what only {longer} judged"
+        )
+    yield from _text_remarks(found)
+    for name, its, others in (("A", one, other), ("B", other, one)):
+        alone = [clean_line(each, 60) for each in its.criteria if each not in others.criteria]
+        if alone and others.criteria:
+            yield f"only {name} asks for {', '.join(alone)}"
+
+
+def _text_remarks(found: Sequence[Stretch]) -> Iterable[str]:
+    """Where the same events had another text, as far as that is known."""
+    places = [each.one.first for each in found if each.text_differs and each.one is not None]
+    if places:
+        shown = ", ".join(map(str, places[:MOST_PLACES]))
+        more = ", …" if len(places) > MOST_PLACES else ""
+        yield (
+            f"the session has changed between the two: other texts in {len(places):,}"
+            f" {'stretch' if len(places) == 1 else 'stretches'}, from event {shown}{more} on"
+        )

@@ -1,0 +1,227 @@
+"""What a comparison says, in a few lines of safe text: which side is which, and what differs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from longjudge.comparison.compare import RowKind
+from longjudge.marks import Mark
+from longjudge.states import ChunkState
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from longjudge.comparison.alignment import Cell
+    from longjudge.comparison.compare import Comparison, Coverage, Marked, Row
+    from longjudge.comparison.sides import Side, SideFinding
+
+ONE, OTHER = "A", "B"
+"""How the two sides are called everywhere."""
+
+KIND_WORDS: dict[RowKind, str] = {
+    RowKind.TO_FLAGGED: "clean → flagged",
+    RowKind.TO_CLEAN: "flagged → clean",
+    RowKind.ONLY_ONE: "only A judged",
+    RowKind.ONLY_OTHER: "only B judged",
+    RowKind.BOTH_FLAGGED: "both flagged",
+    RowKind.BOTH_CLEAN: "both clean",
+    RowKind.NEITHER: "neither judged",
+}
+
+NOT_THERE = "not in this session yet"
+NO_MARK_YET = (
+    "no finding is marked yet: once some are marked right or wrong, this says who is right"
+)
+
+
+def side_words(side: Side) -> str:
+    """When it was, what it was judged by, and how far it came."""
+    by = side.by
+    when = "now" if side.created is None else moment(side.created)
+    rubric = f"{clean_line(by.rubric, 40)} {clean_line(by.version, 20)}"
+    facts = [when, rubric, by.judge_words, f"{by.size_words} a chunk", progress_words(side)]
+    return " · ".join(facts)
+
+
+def side_words_in_brief(side: Side) -> str:
+    """The same where there is less room: how far it came before what it was cut by."""
+    by = side.by
+    when = "now" if side.created is None else moment(side.created)
+    judged = f"{side.judged:,} of {len(side.parts):,} judged"
+    return f"{when} · {judged} · {clean_line(by.version, 20)} · {by.judge_words} · {by.size_words}"
+
+
+def progress_words(side: Side) -> str:
+    """How much of it is judged; what is not over, or not complete, is never told as a whole."""
+    status = clean_line(side.status.replace("_", " "), 40)
+    if not status:
+        status = "not over" if side.lacking else "all of it kept"
+    judged = f"{side.judged:,} of {len(side.parts):,} judged, {side.flagged:,} flagged"
+    return f"{status} · {judged}"
+
+
+def score_words(comparison: Comparison) -> str:
+    """Both scores, where they mean the same; else why they do not compare."""
+    if comparison.why_no_scores:
+        return f"scores {comparison.why_no_scores}"
+    words = [
+        f"{name} {side.score:.3f} (could be {side.score_range[0]:.3f}-{side.score_range[1]:.3f})"
+        for name, side in ((ONE, comparison.one), (OTHER, comparison.other))
+        if side.score is not None
+    ]
+    return f"scores {' · '.join(words)}"
+
+
+def flip_words(comparison: Comparison) -> str:
+    """How much is the same, and what has turned."""
+    counts, unit = comparison.counts, comparison.unit
+    units = f"{unit}es" if unit == "stretch" else f"{unit}s"
+    of_events = " of events" if unit == "stretch" else ""
+    both = comparison.agreed + comparison.flips
+    parts = [
+        f"{counts.get(RowKind.TO_FLAGGED, 0):,} clean → flagged",
+        f"{counts.get(RowKind.TO_CLEAN, 0):,} flagged → clean",
+        f"the same in {comparison.agreed:,} of {both:,} {units}{of_events} that both judged",
+    ]
+    alone = (
+        (RowKind.ONLY_ONE, "only A judged"),
+        (RowKind.ONLY_OTHER, "only B judged"),
+        (RowKind.NEITHER, "neither judged"),
+    )
+    parts += [f"{words} {counts[kind]:,}" for kind, words in alone if counts.get(kind)]
+    return " · ".join(parts)
+
+
+def flip_words_in_brief(comparison: Comparison) -> str:
+    """The same where there is less room."""
+    counts, both = comparison.counts, comparison.agreed + comparison.flips
+    return (
+        f"{counts.get(RowKind.TO_FLAGGED, 0):,} clean → flagged"
+        f" · {counts.get(RowKind.TO_CLEAN, 0):,} flagged → clean"
+        f" · same in {comparison.agreed:,} of {both:,}{_alone_in_brief(comparison)}"
+    )
+
+
+def _alone_in_brief(comparison: Comparison) -> str:
+    kinds = ((RowKind.ONLY_ONE, "only A"), (RowKind.ONLY_OTHER, "only B"))
+    counts = [(words, comparison.counts.get(kind, 0)) for kind, words in kinds]
+    return "".join(f" · {words} {count:,}" for words, count in counts if count)
+
+
+def found_words(comparison: Comparison) -> str:
+    """Which findings came and went, and about which nothing can be said."""
+    found = comparison.found
+    parts = [
+        f"findings: {found.same:,} in both",
+        f"{found.only_one:,} only in A",
+        f"{found.only_other:,} only in B",
+    ]
+    unknown = [
+        f"{count:,} where {blind} has not judged"
+        for count, blind in ((found.unknown_one, OTHER), (found.unknown_other, ONE))
+        if count
+    ]
+    return " · ".join([*parts, *unknown])
+
+
+def coverage_words(comparison: Comparison) -> str:
+    """How much of the same events each side has judged."""
+
+    def of(name: str, covered: Coverage) -> str:
+        return f"{name} {covered.judged:,}"
+
+    both = " · ".join((of(ONE, comparison.coverage_one), of(OTHER, comparison.coverage_other)))
+    words = f"of the {comparison.shared:,} events that both have, judged by {both}"
+    beyond = [
+        f"{covered.beyond:,} events only in {name}"
+        for name, covered in ((ONE, comparison.coverage_one), (OTHER, comparison.coverage_other))
+        if covered.beyond
+    ]
+    return " · ".join([words, *beyond])
+
+
+def verdict_words(comparison: Comparison) -> str:
+    """Which side finds what a person marked right, and what a person marked wrong.
+
+    It is the answer to whether one is better, and says what is not known.
+    """
+    right, wrong = comparison.right, comparison.wrong
+    told = [
+        _marked_words(marked, mark) for marked, mark in ((right, Mark.RIGHT), (wrong, Mark.WRONG))
+    ]
+    known = [words for words in told if words]
+    if not known:
+        return NO_MARK_YET
+    unmarked = (comparison.unmarked_one, comparison.unmarked_other)
+    if any(unmarked):
+        known.append(f"not marked, so not known: {unmarked[0]:,} of A, {unmarked[1]:,} of B")
+    return " · ".join(known)
+
+
+def _marked_words(marked: Marked, mark: Mark) -> str:
+    if not marked.marked:
+        return ""
+    plural = "" if marked.marked == 1 else "s"
+    finds = [
+        f"{name} {'finds ' if name == ONE else ''}{found:,}{_unjudged_words(unjudged)}"
+        for name, found, unjudged in (
+            (ONE, marked.one, marked.unjudged_one),
+            (OTHER, marked.other, marked.unjudged_other),
+        )
+    ]
+    return f"of {marked.marked:,} finding{plural} marked {mark.value}, {', '.join(finds)}"
+
+
+def _unjudged_words(unjudged: int) -> str:
+    return f" ({unjudged:,} not judged)" if unjudged else ""
+
+
+def cell_words(cell: Cell | None) -> str:
+    """The chunks of a side and their state."""
+    if cell is None:
+        return NOT_THERE
+    return f"{part_words(cell)} {state_words(cell)}"
+
+
+def state_words(cell: Cell | None) -> str:
+    """The state alone, with the reason of a gap."""
+    if cell is None:
+        return "not there"
+    if cell.state is ChunkState.GAP and cell.reason:
+        return f"gap ({clean_line(cell.reason, 40)})"
+    return "not judged" if cell.state is ChunkState.QUEUED else cell.state.value
+
+
+def part_words(cell: Cell) -> str:
+    """Which chunks they are."""
+    first, last = cell.parts[0], cell.parts[-1]
+    return f"part {first}" if first == last else f"parts {first}-{last}"
+
+
+def finding_facts(finding: SideFinding, mark: Mark | None) -> list[str]:
+    """Where a finding is, whether its quote was found, and what a person says about it."""
+    event = "no event" if finding.event is None else f"event {finding.event}"
+    verified = "verified" if finding.verified else "not verified"
+    return [event, verified, *([f"marked {mark.value}"] if mark else [])]
+
+
+def place_words(row: Row) -> str:
+    """Which events a row is about; those of A, and of B where they have other numbers."""
+    cells = [(name, cell) for name, cell in ((ONE, row.one), (OTHER, row.other)) if cell]
+    spans = [span_words(cell) for _, cell in cells]
+    if len(set(spans)) == 1:
+        return spans[0]
+    return ", ".join(f"{name} {span}" for (name, _), span in zip(cells, spans, strict=True))
+
+
+def span_words(cell: Cell) -> str:
+    """The events of a cell."""
+    return f"event {cell.first}" if cell.first == cell.last else f"events {cell.first}-{cell.last}"
+
+
+def moment(created: float) -> str:
+    """A time of this computer, to the minute."""
+    try:
+        return datetime.fromtimestamp(created).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return "at an unknown time"

@@ -1,0 +1,154 @@
+"""The rubric editor: typed, checked, priced, tried, used, saved, and never lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longjudge.rubric import load_rubric
+from longjudge.rubric_toml import rubric_toml
+from longjudge.store import rubric_versions
+from longjudge_tui.bench.drafts import read_drafts
+from longjudge_tui.editor.screen import RubricEditor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STANDING = load_rubric("chunks").version
+
+
+async def editor(desk) -> RubricEditor:
+    """The editor over the workbench, its text read."""
+    await desk.until(lambda: desk.bench.outlook is not None)
+    await desk.press("B")
+    await desk.until(lambda: isinstance(desk.app.screen, RubricEditor))
+    screen = desk.app.screen
+    await desk.until(lambda: screen.session is not None and screen.session.is_checked)
+    return screen
+
+
+def told(desk, words: str) -> bool:
+    """Whether a message says it, however it is wrapped."""
+    return any(words in each.message for each in desk.app._notifications)
+
+
+def drafts(desk) -> list[str]:
+    screen = desk.app.screen
+    return [each.text for each in read_drafts(desk.bench.editing.folder, screen.session.source.key)]
+
+
+async def test_an_edit_is_checked_priced_tried_and_judged_by(open_desk, write_session) -> None:
+    async with open_desk(write_session("a.jsonl", 12, (1, 9)), gated=True) as desk:
+        screen = await editor(desk)
+        await desk.sees("changes nothing that reaches the judge: 0 kept · 6 to ask")
+        await desk.sees("PROMPT of part 1")
+        # A fault is said with its line, and a key goes there.
+        await desk.press("down", "end", "x")
+        await desk.sees("✗ 1 fault")
+        assert any(row.startswith("✗ line 2") for row in desk_rows(screen, "faults"))
+        await desk.press("ctrl+home", "ctrl+g")
+        assert screen.area.cursor_location == (1, 0)
+        await desk.press("ctrl+t")
+        await desk.until(lambda: told(desk, "1 fault and cannot be tried"))
+        await desk.press("end", "backspace")
+        screen.area.insert(" Be strict.", (3, 0))
+        await desk.until(lambda: screen.session.is_checked)
+        await desk.sees("this edit over the session: 0 kept · 6 to ask")
+        await desk.sees(f"in use is {STANDING}")
+        edited = screen.session.checked.rubric
+        assert edited.instructions.count("Be strict.") == 1
+        await desk.until(lambda: "Be strict." in screen.session.prompt.text, "the prompt follows")
+        # One chunk is asked, at the price that is said; the reply stands beside the text.
+        await desk.press("f8", "ctrl+t")
+        await desk.sees("running")
+        assert desk.app.in_flight
+        desk.judge.gate.set()
+        await desk.sees("RAW REPLY")
+        assert desk.judge.asked == 1
+        await desk.sees("this edit over the session: 1 kept · 5 to ask")
+        await desk.sees("kept, asks nothing")
+        assert await desk.bench.store.judgment_ids() == [], "a try is no judgment"
+        # What is used is judged by, and asks what the try has not.
+        await desk.press("ctrl+r")
+        await desk.until(lambda: not isinstance(desk.app.screen, RubricEditor))
+        assert desk.bench.rubric == edited
+        await desk.press("r")
+        await desk.sees("judged 6 of 6")
+        assert desk.judge.asked == 6
+        [version] = await rubric_versions(desk.bench.store)
+        assert (version.version, version.sessions) == (edited.version, 1)
+        screen = await editor(desk)
+        assert "Be strict." in screen.area.text
+        assert screen.session.unsaved
+
+
+def desk_rows(screen, name) -> list[str]:
+    lines = getattr(screen, name)
+    rows = range(min(lines.row_count, lines.size.height))
+    return [lines.render_line(y).text.strip("▶▷ ").rstrip() for y in rows]
+
+
+async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
+    open_desk, write_session, tmp_path: Path
+) -> None:
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        screen = await editor(desk)
+        standing = screen.area.text
+        assert standing == rubric_toml(load_rubric("chunks"))
+        await desk.press("#", "?", "enter")
+        assert screen.area.text == f"#?\n{standing}", "a key of the app is text here"
+        await desk.until(lambda: drafts(desk) == [f"#?\n{standing}"], "a draft is written")
+        await desk.press("escape")
+        await desk.until(lambda: told(desk, "not saved: the draft is kept"))
+        screen = await editor(desk)
+        assert screen.area.text == f"#?\n{standing}"
+        await desk.until(lambda: told(desk, "restored: the draft of"))
+        # A built-in rubric is saved as another file.
+        await desk.press("ctrl+s")
+        path = tmp_path / "mine.toml"
+        screen.query_one("#rubric-save-path").value = str(path)
+        await desk.press("enter")
+        await desk.until(lambda: not screen.session.unsaved, "saved")
+        assert path.read_text() == f"#?\n{standing}"
+        await desk.until(lambda: not list(desk.bench.editing.folder.iterdir()), "no draft is left")
+        # What somebody else has written there meanwhile stays.
+        path.write_text("# theirs\n")
+        await desk.press("enter", "ctrl+s")
+        await desk.until(lambda: told(desk, "has changed on disk since it was opened"))
+        assert path.read_text() == "# theirs\n"
+
+
+async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
+    open_desk, write_session
+) -> None:
+    async with open_desk(write_session("a.jsonl", 12), size=(80, 24)) as desk:
+        screen = await editor(desk)
+        standing = screen.area.text
+        await desk.press("down", "down", "down", "right", "!")
+        await desk.until(lambda: screen.session.is_checked and screen.session.unsaved)
+        edited = screen.area.text
+        version = screen.session.checked.rubric.version
+        # Where there is room for one alone, the panes stand in the place of the text.
+        await desk.press("ctrl+n")
+        await desk.sees("PROMPT of part 1")
+        await desk.press("ctrl+n", "ctrl+n")
+        await desk.sees("VERSIONS")
+        await desk.sees("− Judge what the agent does")
+        await desk.sees("+ J!udge what the agent does")
+        await desk.press("enter")
+        await desk.until(lambda: screen.area.text == standing, "taken back")
+        await desk.until(lambda: version in "".join(desk_rows(screen, "past")), "kept as a version")
+        await desk.press("ctrl+n", "ctrl+z")
+        assert screen.area.text == edited
+        await desk.sees(" 1  name")
+
+
+async def test_nothing_that_acts_on_a_terminal_gets_into_the_text(open_desk, write_session) -> None:
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        screen = await editor(desk)
+        screen.area.insert("# \x1b]0;x\x07 [red]\r\n", (0, 0))
+        await desk.sees("# ␛]0;x␇ [red]")
+        await desk.until(lambda: told(desk, "2 characters that act on a terminal"))
+        before = screen.area.text
+        screen.area.insert("x" * 100_001, (0, 0))
+        await desk.until(lambda: told(desk, "100000 bytes at most"))
+        assert screen.area.text == before

@@ -1,0 +1,191 @@
+"""The curve of chunk sizes: its points, their order, what they mean, and the picture."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from longjudge.chunks import plan_chunks
+from longjudge.curve import CurveBase, CurveMeaning, CurvePoint
+from longjudge.estimate import Estimator
+from longjudge.judges.make import make_judge
+from longjudge.keys import KeyMaker
+from longjudge.limits import LimitAdvice
+from longjudge.rubric import load_rubric
+from longjudge.sessions import session_from_events
+from longjudge.tokens import TokenEstimate
+from longjudge_tui.bench.curving import MOST_CHUNKS, Curving, coarse_first
+from longjudge_tui.curve.drawing import AXIS_CELLS, Axis, Figure, picture, short
+from longjudge_tui.curve.words import meaning_words, point_variants
+
+MODEL = "claude-haiku-5-5"
+SESSION = session_from_events(
+    [{"kind": "user_message", "text": f"number {n} " * 30} for n in range(60)]
+)
+RUBRIC = load_rubric("chunks")
+ESTIMATOR = Estimator.of(SESSION, RUBRIC, MODEL)
+MAKER = KeyMaker(make_judge(MODEL), RUBRIC)
+
+
+def point(
+    size: int, chunks: int, burden: float, fixed: float, *, price: bool = True, kept: int = 0
+) -> CurvePoint:
+    tokens = TokenEstimate(round(burden), round(burden), round(burden))
+    cost = burden if price else None
+    anew = cost
+    if cost is not None:
+        cost *= (chunks - kept) / chunks
+    return CurvePoint(size, chunks, tokens, kept, chunks - kept, cost, cost, cost, anew, fixed)
+
+
+def test_a_point_is_what_a_run_of_that_size_would_do() -> None:
+    plan = plan_chunks(SESSION.index, 2_000)
+    keys = list(MAKER.keys(plan))
+    kept = set(keys[:3])
+    base = CurveBase(SESSION.index, ESTIMATOR, MAKER, kept, by_tokens=False)
+    made, totals = base.point(2_000), ESTIMATOR.totals(plan, keys, kept)
+    assert (made.chunks, made.kept, made.to_ask) == (len(plan), 3, len(plan) - 3)
+    assert (made.cost_usd, made.tokens) == (totals.cost_usd, totals.tokens)
+    assert made.anew_usd == ESTIMATOR.totals(plan, keys, set()).cost_usd
+    assert 0 < base.point(50_000).fixed_share < made.fixed_share < base.point(200).fixed_share < 1
+    by_tokens = CurveBase(SESSION.index, ESTIMATOR, MAKER, kept, by_tokens=True)
+    assert by_tokens.point(700).chunks == len(plan_chunks(SESSION.index, chunk_tokens=700))
+
+
+def test_what_the_curve_means_is_read_from_its_points() -> None:
+    points = [
+        point(1_000, 100, 50.0, 0.9),
+        point(8_000, 20, 10.0, 0.6),
+        point(30_000, 8, 5.0, 0.3),
+        point(50_000, 4, 4.1, 0.2),
+        point(90_000, 2, 4.0, 0.1),
+    ]
+    meaning = CurveMeaning.of(points, points[2])
+    assert meaning is not None
+    assert (meaning.mostly_fixed, meaning.flat_from, meaning.best) == (8_000, 50_000, 90_000)
+    words = meaning_words(meaning, 30_000, free=False)
+    assert (
+        "up to 8k the prompt and the answer that every chunk needs are most of the price" in words
+    )
+    assert "from 50k on larger chunks save less than 3 %" in words
+    assert "90k would take 20 % less than 30k" in words
+    unknown = [
+        point(size, 4, burden, 0.1, price=False) for size, burden in ((1, 9), (2, 5), (3, 5))
+    ]
+    meaning = CurveMeaning.of(unknown, unknown[2])
+    assert "price is unknown" in meaning_words(meaning, 3, free=False)
+    assert CurveMeaning.of(points[:2], points[0]) is None
+    assert meaning_words(None, 1, free=False) == ""
+
+
+def test_the_figures_of_a_size_leave_out_what_does_not_fit_and_say_what_is_not_known() -> None:
+    made = point(30_000, 40, 0.5, 0.2, kept=28)
+    advice = LimitAdvice(45.0, 90.0, measured=False)
+    whole, *_, least = point_variants(made, 30_000, "characters", advice, applies=True)
+    assert whole.startswith("30,000 characters: 40 chunks · ~")
+    assert "28 kept · 12 to ask" in whole
+    assert "all anew ~$0.50" in whole
+    assert "about 45 s (a guess)" in whole
+    assert least == "30k: 40 chunks · ~$0.150"
+    assert "still to be worked out" in point_variants(None, 5, "tokens", None, applies=True)[0]
+    assert "nothing to ask" in point_variants(made, 5, "tokens", None, applies=False)[0]
+    unknown = point(5, 4, 9, 0.2, price=False)
+    assert "price unknown" in point_variants(unknown, 5, "tokens", None, applies=True)[0]
+
+
+def test_a_few_sizes_come_first_and_all_of_them_once() -> None:
+    sizes = list(range(100, 200))
+    order = coarse_first(sizes, 150)
+    assert order[:4] == [150, 199, 100, 135]
+    assert sorted(order) == sizes
+    early = sorted(order[:9])
+    assert all(after - before < 30 for before, after in pairwise(early))
+
+
+def curving(*, by_tokens: bool = False) -> Curving:
+    return Curving(SESSION.index, ESTIMATOR, MAKER, set(), by_tokens=by_tokens)
+
+
+async def test_a_curve_is_filled_in_and_stops_where_it_is_told_to() -> None:
+    made = curving()
+    sizes = made.sizes(20, 3_456)
+    assert sizes[0] == 200
+    assert sizes[-1] >= SESSION.index.total_chars
+    assert 3_456 in sizes
+    made.want(sizes, 3_456)
+    await made.fill()
+    assert set(made.points) == set(sizes)
+    assert made.points[3_456].chunks == len(plan_chunks(SESSION.index, 3_456))
+    assert made.left == 0
+    # Other columns after the window has another width: only what is missing is made.
+    made.want(made.sizes(40, 3_456), 3_456)
+    assert 0 < made.left <= 40
+    made.stop()
+    before = len(made.points)
+    await made.fill()
+    assert len(made.points) == before
+
+
+def test_a_huge_session_begins_where_its_chunks_can_still_be_counted() -> None:
+    index = session_from_events([]).index
+    index.prefix[-1] = 300_000_000
+    made = Curving(index, ESTIMATOR, MAKER, set(), by_tokens=False)
+    low, high = made.bounds
+    assert index.total_chars / low <= MOST_CHUNKS
+    assert high == 10_000_000
+
+
+def figure(*, price: bool = True, made: int = 5) -> Figure:
+    sizes = [1_000, 3_000, 10_000, 30_000, 100_000]
+    points = {
+        size: point(size, 200_000 // size, 200_000 / size + 4, 0.1, price=price, kept=1)
+        for size in sizes[:made]
+    }
+    return Figure(sizes, points, today=30_000, cursor=100_000)
+
+
+def drawn(figure: Figure, height: int = 20) -> list[str]:
+    rows = picture(figure, 40, height)
+    assert len(rows) == height
+    return ["".join(text for text, _ in row) for row in rows]
+
+
+def test_both_series_have_their_own_glyph_and_numbers_and_sizes_are_marked() -> None:
+    lines = drawn(figure())
+    text = "\n".join(lines)
+    assert lines[0].startswith("█ chunks, on a logarithmic scale")
+    assert "░ price of what is to ask" in text
+    assert "200┤█" in text
+    assert "kept" in text
+    marks = lines[-1]
+    assert "30k is set ◆" in marks
+    assert marks[AXIS_CELLS + 4] == "▲"
+    columns = [[line[AXIS_CELLS + place] for line in lines[1:8]] for place in range(5)]
+    heights = [sum(glyph == "█" for glyph in column) for column in columns]
+    assert heights == sorted(heights, reverse=True)
+
+
+def test_without_a_price_tokens_are_drawn_and_said_to_be() -> None:
+    text = "\n".join(drawn(figure(price=False)))
+    assert "tokens of all chunks" in text
+    assert "$" not in text
+
+
+def test_a_size_that_is_not_worked_out_yet_has_no_column() -> None:
+    lines = drawn(figure(made=2))
+    assert all(line[AXIS_CELLS + 2] == " " for line in lines[1:8])
+
+
+def test_small_differences_are_drawn_from_nothing_and_large_ones_in_their_logarithm() -> None:
+    flat, steep = Axis.of([5.0, 6.0], 8), Axis.of([1.0, 10_000.0], 8)
+    assert not flat.by_log
+    assert flat.height(3.0) == 4.0
+    assert steep.by_log
+    assert steep.height(10_000.0) == 8.0
+    assert steep.height(1.0) == 0.5
+    assert steep.height(0.0) == 0.0
+    assert Axis.of([], 8).height(0.0) == 0.0
+
+
+def test_numbers_are_short() -> None:
+    told = [short(n) for n in (0, 950, 999.6, 1_500, 9_960, 30_000, 999_700, 2_100_000, 3e12)]
+    assert told == ["0", "950", "1k", "1.5k", "10k", "30k", "1M", "2.1M", "3T"]

@@ -1,0 +1,245 @@
+"""The judgments of the past as a screen goes by them: read a page at a time, sorted, filtered.
+
+It knows no widget. Whoever shows it starts `read_session`, `read_all` and `arrange`, and looks at
+what there is so far; everything that takes longer than a frame is done beside the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+from heapq import merge
+from typing import TYPE_CHECKING
+
+from longjudge.errors import StoreError
+from longjudge.history import Entry, hex_marks, of_one_session
+from longjudge.store.past_pages import count_judgments, pages, pages_of_session
+from longjudge.text import clean_line
+from longjudge.trends import History
+from longjudge_tui.wording import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from longjudge.history import Marks
+    from longjudge.store import PastJudgment, Store
+    from longjudge.trends import Group, Period
+
+SORTED_AT_ONCE = 2_000
+"""So many are put in order without anything else getting a turn."""
+
+SUMMED_AGAIN = 1.25
+"""How many times as many have to be counted until they are summed up anew."""
+
+
+class Order(StrEnum):
+    """What the list is sorted by. By no score: those of different chunk settings say nothing."""
+
+    TIME = "newest first"
+    SESSION = "session"
+    FINDINGS = "most findings"
+    UNJUDGED = "most chunks without a verdict"
+    COST = "highest cost"
+
+    @property
+    def next(self) -> Order:
+        """The one after it."""
+        orders = list(Order)
+        return orders[(orders.index(self) + 1) % len(orders)]
+
+
+_Key = tuple[str | float, float]
+_KEYS: dict[Order, Callable[[Entry], _Key]] = {
+    Order.TIME: lambda each: (0, -each.created),
+    Order.SESSION: lambda each: (name_of(each).casefold(), -each.created),
+    Order.FINDINGS: lambda each: (-each.findings, -each.created),
+    Order.UNJUDGED: lambda each: (-each.unjudged, -each.created),
+    Order.COST: lambda each: (-(each.cost_usd or 0.0), -each.created),
+}
+
+
+def name_of(entry: Entry) -> str:
+    """What a session is called: its title, else its file's name."""
+    path = entry.real_path or entry.path
+    return entry.title or path.replace("\\", "/").rpartition("/")[2] or entry.session_id
+
+
+class Rows:
+    """Judgments as they come in, those that fit some words, in an order.
+
+    `generation` counts how often `shown` became another list; it only grows at its end within one.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.shown: list[Entry] = []
+        self.words = ""
+        self.order = Order.TIME
+        self.generation = 0
+        self._arranged = 0
+
+    def take(self, more: Sequence[Entry]) -> None:
+        """Take in older ones."""
+        self.entries.extend(more)
+        if self.order is Order.TIME and not self.stale:
+            self.shown.extend(_fitting(more, self.words))
+            self._arranged = len(self.entries)
+
+    def show(self, words: str, order: Order) -> None:
+        """Show others, or in another order, from the next `arrange` on."""
+        if (words, order) != (self.words, self.order):
+            self.words, self.order = words, order
+            self._arranged = -1
+
+    @property
+    def stale(self) -> bool:
+        """Whether what is shown is not what is wanted."""
+        if self._arranged < 0:
+            return True
+        # In any other order a few more change everything: not with every page.
+        grown = len(self.entries) > 2 * self._arranged
+        return self.order is not Order.TIME and grown
+
+    def settle(self) -> None:
+        """No more will come: what is sorted has to be sorted with all of it."""
+        if self.order is not Order.TIME and self._arranged < len(self.entries):
+            self._arranged = -1
+
+    async def arrange(self) -> None:
+        """Filter and sort anew, in a thread."""
+        words, order, entries = self.words, self.order, self.entries[:]
+        self._arranged = len(entries)
+        shown = await asyncio.to_thread(_arranged, entries, words, order)
+        if (words, order) != (self.words, self.order):
+            self._arranged = -1
+            return
+        if order is Order.TIME:
+            # What came in meanwhile was added to the list that stood before.
+            shown += _fitting(self.entries[len(entries) :], words)
+            self._arranged = len(self.entries)
+        self.shown = shown
+        self.generation += 1
+
+
+def _fitting(entries: Sequence[Entry], words: str) -> list[Entry]:
+    wanted = words.casefold().split()
+    if not wanted:
+        return list(entries)
+    return [each for each in entries if _fits(each, wanted)]
+
+
+def _fits(entry: Entry, wanted: Sequence[str]) -> bool:
+    setting = f"{entry.setting.size} {entry.setting.unit}" if entry.setting else ""
+    text = " ".join(
+        (
+            entry.id,
+            entry.title,
+            entry.path,
+            entry.session_id,
+            entry.rubric,
+            entry.version,
+            entry.model,
+            entry.status,
+            entry.status.replace("_", " "),
+            moment(entry.created),
+            setting,
+            "forced" if entry.fault else "",
+            *(reason for reason, _ in entry.gaps),
+        )
+    ).casefold()
+    return all(each in text for each in wanted)
+
+
+def _arranged(entries: Sequence[Entry], words: str, order: Order) -> list[Entry]:
+    shown = _fitting(entries, words)
+    if order is Order.TIME:
+        return shown
+    key = _KEYS[order]
+    # One sort of everything would hold the interpreter for longer than a frame.
+    starts = range(0, len(shown), SORTED_AT_ONCE)
+    return list(
+        merge(*(sorted(shown[at : at + SORTED_AT_ONCE], key=key) for at in starts), key=key)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What the newest `counted` judgments come to.
+
+    `forced` and `unread` of these count nowhere: failures were forced in them, or they do not read.
+    """
+
+    counted: int = 0
+    groups: tuple[Group, ...] = ()
+    periods: tuple[Period, ...] = ()
+    standing: Period | None = None
+    forced: int = 0
+    unread: int = 0
+
+
+class Archive:
+    """What the store has. `session` are the judgments of one session, `all` those of all.
+
+    `total` is how many there are, 0 until that is known; `whole` says that all of them are in.
+    `sums` are of those that were counted until now.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.session = Rows()
+        self.all = Rows()
+        self.total = 0
+        self.whole = False
+        self.session_read = False
+        self.error = ""
+        self.sums = Sums()
+        self._store = store
+        self._history = History()
+
+    async def read_session(self, real_path: str, session_id: str | None) -> None:
+        """Read those of one session; without an id, those of a file."""
+        found: list[Entry] = []
+        try:
+            marks = hex_marks(await self._store.marks())
+            async for page in pages_of_session(self._store, real_path, session_id):
+                found += await asyncio.to_thread(_entries, page, marks)
+        except StoreError as error:
+            self.error = clean_line(str(error), 1_000)
+        if session_id is not None:
+            found = of_one_session(found, real_path, session_id)
+        self.session.take(found)
+        self.session.settle()
+        self.session_read = True
+
+    async def read_all(self) -> None:
+        """Read all of them, and count them on."""
+        try:
+            self.total = await count_judgments(self._store)
+            marks = hex_marks(await self._store.marks())
+            async for page in pages(self._store):
+                self.all.take(await asyncio.to_thread(self._count, page, marks))
+        except StoreError as error:
+            self.error = clean_line(str(error), 1_000)
+        else:
+            self.whole = True
+        self.sums = await asyncio.to_thread(_sums, self._history)
+        self.all.settle()
+
+    def _count(self, page: Sequence[PastJudgment], marks: Marks) -> list[Entry]:
+        """In a thread, which alone looks at the sums on their way."""
+        entries = _entries(page, marks)
+        for each in entries:
+            self._history.add(each)
+        if self._history.counted >= SUMMED_AGAIN * self.sums.counted:
+            self.sums = _sums(self._history)
+        return entries
+
+
+def _entries(page: Sequence[PastJudgment], marks: Marks) -> list[Entry]:
+    return [Entry.of(each, marks) for each in page]
+
+
+def _sums(history: History) -> Sums:
+    groups, periods = tuple(history.groups()), tuple(history.periods())
+    standing = history.standing()
+    return Sums(history.counted, groups, periods, standing, history.forced, history.unread)

@@ -1,0 +1,250 @@
+"""The comparison behind its screen: which two sides, and what they say beside one another.
+
+It is computed in a thread, anew whenever a side says something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from longjudge.comparison.compare import compare, refuse_strangers
+from longjudge.comparison.sides import Side
+from longjudge.errors import LongjudgeError, UsageError
+from longjudge_tui.bench.compared_lines import Lines
+from longjudge_tui.bench.planned_side import PlannedSide, session_of
+from longjudge_tui.bench.side_offers import Offer, Offers
+from longjudge_tui.bench.side_terms import Terms, terms_of
+from longjudge_tui.wording import line
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Hashable, Mapping
+
+    from longjudge.comparison.compare import Comparison
+    from longjudge.comparison.sides import JudgedBy, SideSession
+    from longjudge.marks import Mark
+    from longjudge.sessions import Session
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.chores import Chores
+
+REST_SHARE = 5
+"""A comparison rests so many times as long as it took, where something always changes."""
+
+LEAST_REST_SECONDS = 0.3
+
+Source = Side | PlannedSide
+"""A recorded judgment, or what stands now under some terms."""
+
+
+class Comparing:
+    """Two sides of one session. `chores` owns what is on its way, and ends it.
+
+    `problem` says why there is nothing to show, `notices` what is to be said once; `changes` counts
+    how often there is something else to paint.
+    """
+
+    def __init__(
+        self, bench: Bench, chores: Chores, one_id: str | None = None, other_id: str | None = None
+    ) -> None:
+        self.bench = bench
+        self.one: Source | None = None
+        self.other: Source | None = None
+        self.lines = Lines.nothing()
+        self.problem = ""
+        self.notices: list[str] = []
+        self.changes = 0
+        self.reading = True
+        self._offers = Offers(bench)
+        self._chores = chores
+        self._wanted = (one_id, other_id)
+        self._about: SideSession | None = None
+        self._here: tuple[Session, SideSession] | None = None
+        self._seen: Hashable = None
+        self._laying = False
+        self._next = 0.0
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What was computed last."""
+        return self.lines.comparison
+
+    @property
+    def offers(self) -> list[Offer]:
+        """What there is to choose: what stands now, and the judgments of the session."""
+        return self._offers.offers
+
+    @property
+    def session(self) -> Session | None:
+        """The session of the two, where it is the one that is open."""
+        if self._here is None or self._here[0] is not self.bench.session:
+            return None
+        return self._here[0]
+
+    def begin(self) -> None:
+        """Read what there is, and lay the sides beside one another."""
+        self.bench.marking.begin()
+        self._chores.start(self._begin())
+
+    def follow(self) -> None:
+        """Compute it anew where a side, or a mark, is another one by now; called on every tick."""
+        if self.one is None or self.other is None or self._laying or self.reading:
+            return
+        state = (_state(self.one), _state(self.other), self.bench.marking.changes)
+        if state == self._seen or time.monotonic() < self._next:
+            return
+        self._seen, self._laying = state, True
+        self._chores.start(self._lay(self.one, self.other))
+
+    def choose(self, offer: Offer, *, one: bool) -> None:
+        """Have another side."""
+        self._chores.start(self._said(self._choose(offer, one=one)))
+
+    def swap(self) -> None:
+        """A becomes B."""
+        self.one, self.other = self.other, self.one
+        self._anew()
+
+    async def terms_of_side(self, *, one: bool) -> Terms:
+        """What a side is judged by, to ask by it.
+
+        Raises:
+            LongjudgeError: it cannot be asked by any more, or its session is not open.
+        """
+        source, bench = self.one if one else self.other, self.bench
+        if source is None or self.session is None:
+            raise UsageError("the session of these judgments is not the one that is open")
+        if isinstance(source, PlannedSide):
+            return source.terms
+        return await terms_of(source.by, bench.tuning, bench.store, bench.config.rubrics)
+
+    def ask(self, terms: Terms, *, one: bool) -> None:
+        """Let the bench judge by a side's terms; the side is what stands under them from now on.
+
+        Raises:
+            LongjudgeError: it cannot be judged by them, or not now.
+        """
+        terms.use(self.bench.tuning)
+        side = PlannedSide(self.bench, terms)
+        if one:
+            self.one = side
+        else:
+            self.other = side
+        self.bench.start()
+        self._chores.start(self._said(self._read_planned()))
+
+    async def _said(self, work: Coroutine[None, None, None]) -> None:
+        try:
+            await work
+        except LongjudgeError as error:
+            self.notices.append(line(str(error), 500))
+        self.changes += 1
+
+    async def _begin(self) -> None:
+        try:
+            await self._read()
+        except LongjudgeError as error:
+            self.problem = line(str(error), 500)
+        self.reading = False
+        self.changes += 1
+
+    async def _read(self) -> None:
+        """Find the two sides: those that are wanted, else what stands now and one before it."""
+        one_id, other_id = self._wanted
+        one = await self._recorded(one_id) if one_id else None
+        other = await self._recorded(other_id) if other_id else None
+        await self._look_at_open(one or other)
+        if self._about is None:
+            raise UsageError("no session is open to compare judgments of; open one first")
+        await self._offers.read(self._about, with_now=self.session is not None)
+        self.one = one
+        self.other = other or self._now() or await self._offers.newest(one)
+        if self.one is None and self.other is not None:
+            self.one = await self._offers.before(*self._terms_there(self.other))
+        if self.one is None or self.other is None:
+            raise UsageError(self._offers.nothing_to_compare())
+
+    def _terms_there(self, source: Source) -> tuple[str, JudgedBy]:
+        """The id under which a side was recorded, if it was, and what it was judged by."""
+        if isinstance(source, Side):
+            return source.id, source.by
+        run = self.bench.run
+        recorded = run.result.id if run is not None and run.result is not None else ""
+        return recorded, source.terms.by
+
+    async def _look_at_open(self, side: Side | None) -> None:
+        """Find out whether the open session is the one that is compared."""
+        session = self.bench.session
+        here = await asyncio.to_thread(session_of, session) if session is not None else None
+        self._about = side.session if side is not None else here
+        if session is None or here is None or self._about is None:
+            return
+        try:
+            refuse_strangers(here, self._about)
+        except UsageError:
+            return
+        self._here = session, here
+
+    def _now(self) -> PlannedSide | None:
+        if self.session is None or self.bench.outlook is None or not self.bench.applies:
+            return None
+        return PlannedSide(self.bench, Terms.standing(self.bench.tuning))
+
+    async def _recorded(self, id: str) -> Side:
+        return await self._offers.recorded(id)
+
+    async def _choose(self, offer: Offer, *, one: bool) -> None:
+        source = self._now() if offer.entry is None else await self._recorded(offer.entry.id)
+        if source is None:
+            raise UsageError("the session of these judgments is not the one that is open")
+        if one:
+            self.one = source
+        else:
+            self.other = source
+        await self._read_planned()
+
+    async def _read_planned(self) -> None:
+        """Read what is kept for the sides that the bench does not stand at."""
+        self._anew()
+        session = self.session
+        for source in (self.one, self.other):
+            if isinstance(source, PlannedSide) and session is not None:
+                await source.read(session)
+        self._anew()
+
+    def _anew(self) -> None:
+        self._seen, self._next = None, 0.0
+        self.changes += 1
+
+    async def _lay(self, one: Source, other: Source) -> None:
+        began = time.monotonic()
+        session, marks = self.session, self.bench.marking.marks
+        try:
+            lines = await asyncio.to_thread(_computed, one, other, session, marks)
+            problem = ""
+        except UsageError as error:
+            lines, problem = Lines.nothing(), line(str(error), 500)
+        finally:
+            self._laying = False
+        took = time.monotonic() - began
+        self._next = time.monotonic() + max(LEAST_REST_SECONDS, took * REST_SHARE)
+        if one is self.one and other is self.other and lines is not None:
+            self.lines, self.problem = lines, problem
+            self.changes += 1
+
+
+def _computed(
+    one: Source, other: Source, session: Session | None, marks: Mapping[tuple[bytes, str], Mark]
+) -> Lines | None:
+    """Both sides as they are, beside one another; None while one has no plan."""
+    sides = [
+        each if isinstance(each, Side) else each.side(session) if session is not None else None
+        for each in (one, other)
+    ]
+    if sides[0] is None or sides[1] is None:
+        return None
+    return Lines.of(compare(sides[0], sides[1], marks))
+
+
+def _state(source: Source) -> Hashable:
+    return id(source) if isinstance(source, Side) else source.state

@@ -1,0 +1,115 @@
+"""Which program edits a file here, and how it is told the line: an argument list, never a shell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from longjudge.errors import UsageError
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+VARIABLES: Final = ("VISUAL", "EDITOR")
+USUAL: Final = ("nano", "vim", "nvim", "vi", "micro", "hx", "emacs", "kak")
+"""What is looked for where no variable names an editor; the first that is there is used."""
+
+_PLUS: Final = frozenset(
+    {
+        *("vi", "vim", "nvim", "view", "vimx", "gvim", "nano", "pico", "emacs", "emacsclient"),
+        *("micro", "kak", "joe", "ne", "mcedit", "mg", "less", "gedit", "xed", "pluma"),
+    }
+)
+_COLON: Final = frozenset({"hx", "helix", "subl", "sublime_text", "zed", "zeditor", "lite-xl"})
+_GOTO: Final = frozenset(
+    {"code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron"}
+)
+_LINE: Final = frozenset({"idea", "pycharm", "webstorm", "goland", "clion", "rider", "rubymine"})
+_WINDOWS: Final = frozenset(
+    {
+        *(_GOTO | _LINE),
+        *("subl", "sublime_text", "zed", "zeditor", "lite-xl"),
+        *("gedit", "xed", "pluma", "kate", "gvim", "gnome-text-editor", "mousepad", "open"),
+        *("xdg-open", "bbedit", "mate"),
+    }
+)
+"""Editors with a window of their own: the terminal stays ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """An editor as it was named: its argument list, and its own name, safe to show.
+
+    One that `opens_a_window` leaves the terminal alone.
+    """
+
+    argv: tuple[str, ...]
+    name: str
+    opens_a_window: bool = False
+
+    def command(self, path: str, line: int | None) -> tuple[list[str], bool]:
+        """The argument list that opens a file, and whether it leads to the line."""
+        argv, tool = [*self.argv], _tool(self.argv[0])
+        if line is None:
+            return [*argv, path], False
+        if tool in _PLUS:
+            return [*argv, f"+{line}", path], True
+        if tool in _COLON:
+            return [*argv, f"{path}:{line}"], True
+        if tool in _GOTO:
+            return [*argv, "-g", f"{path}:{line}"], True
+        if tool in _LINE:
+            return [*argv, "--line", f"{line}", path], True
+        if tool == "kate":
+            return [*argv, "-l", f"{line}", path], True
+        return [*argv, path], False
+
+
+def find_editor(
+    environment: Mapping[str, str] = os.environ,
+    which: Callable[[str], str | None] = shutil.which,
+) -> Editor:
+    """The editor that VISUAL or EDITOR names, else a usual one.
+
+    Raises:
+        UsageError: there is none, or what the variable says cannot be read.
+    """
+    for variable in VARIABLES:
+        named = environment.get(variable, "").strip()
+        if named:
+            return _named(variable, named, which)
+    for usual in USUAL:
+        if (found := which(usual)) is not None:
+            return Editor((found,), usual)
+    raise UsageError("no editor was found: set EDITOR to one, such as EDITOR=nano")
+
+
+def _named(variable: str, named: str, which: Callable[[str], str | None]) -> Editor:
+    try:
+        argv = shlex.split(named)
+    except ValueError as error:
+        raise UsageError(
+            f"{variable} cannot be read ({clean_line(str(error), 60)}): {clean_line(named, 60)}"
+        ) from error
+    program = argv[0] if argv else ""
+    found = which(program) if program else None
+    if found is None:
+        name = clean_line(program or named, 60)
+        raise UsageError(f"{variable} names {name}, which is not here; set it to an editor that is")
+    tool = _tool(program)
+    return Editor((found, *argv[1:]), clean_line(tool, 40), tool in _WINDOWS or _remote(argv))
+
+
+def _remote(argv: list[str]) -> bool:
+    """Whether emacsclient is told to leave the terminal alone."""
+    quiet = {"-n", "--no-wait", "-c", "--create-frame"}
+    return _tool(argv[0]) == "emacsclient" and not quiet.isdisjoint(argv)
+
+
+def _tool(program: str) -> str:
+    return Path(program).name.lower().removesuffix(".exe")

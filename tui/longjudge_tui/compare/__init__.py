@@ -1,0 +1,1 @@
+"""Two judgments of a session side by side."""

@@ -1,0 +1,395 @@
+"""The screen of two judgments side by side: which is better, what flipped, and asking the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.containers import Container, Vertical
+
+from longjudge.comparison import words
+from longjudge.comparison.report import markdown_comparison, markdown_row
+from longjudge.comparison.sides import Side
+from longjudge.errors import LongjudgeError
+from longjudge.marks import Mark
+from longjudge.states import ChunkState
+from longjudge_tui.bench.compared_lines import Shown
+from longjudge_tui.bench.comparing import Comparing
+from longjudge_tui.bench.sought import sought_of
+from longjudge_tui.clipboard import Clipboard, save, shown_path
+from longjudge_tui.commands import Scope, bindings, command
+from longjudge_tui.compare.asking import question_about
+from longjudge_tui.compare.row_list import RowList
+from longjudge_tui.compare.side_list import SideList
+from longjudge_tui.widgets.detail import DetailView, Marked
+from longjudge_tui.widgets.dialogs import ConfirmDialog
+from longjudge_tui.widgets.line_list import LineList
+from longjudge_tui.widgets.lines import FittedLine, GrowingLine
+from longjudge_tui.widgets.whole_screen import WholeScreen
+from longjudge_tui.wording import line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from pathlib import Path
+
+    from textual.app import App, ComposeResult
+    from textual.binding import BindingType
+
+    from longjudge.comparison.alignment import Cell
+    from longjudge.comparison.compare import Comparison
+    from longjudge_tui.bench.bench import Bench
+    from longjudge_tui.bench.comparing import Source
+
+TOAST_SECONDS = 5
+
+
+class CompareScreen(WholeScreen):
+    """Follows a comparison while it is read and while one side is asked."""
+
+    SCOPE = Scope.COMPARE
+    BAR = (
+        "next_flip",
+        "open",
+        "filter_rows",
+        "ask_other",
+        "choose_one",
+        "choose_other",
+        "row_right",
+        "row_wrong",
+        "copy_row",
+        "save_comparison",
+        "swap_sides",
+        "ask_one",
+        "cancel_asking",
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.COMPARE)]
+    AUTO_FOCUS = "#compared"
+
+    def __init__(
+        self,
+        bench: Bench,
+        banner: Callable[[], str],
+        one_id: str | None = None,
+        other_id: str | None = None,
+    ) -> None:
+        super().__init__(banner)
+        self._bench = bench
+        self._comparing = Comparing(bench, self.chores, one_id, other_id)
+        self._clipboard = Clipboard()
+        self._choosing_one: bool | None = None
+        self._seen = -1
+        self._told: Hashable = None
+
+    def compose_body(self) -> ComposeResult:
+        """The two sides, what differs, the rows, and what each side says about one."""
+        for name in ("one", "other"):
+            yield FittedLine(id=f"about-{name}", classes="about")
+        yield GrowingLine(id="better")
+        yield FittedLine(id="flips")
+        yield FittedLine(id="found")
+        yield FittedLine(id="covered")
+        yield GrowingLine(id="remarks")
+        yield FittedLine(id="compared-title", classes="title")
+        yield RowList(id="compared")
+        yield SideList(id="sides")
+        with Container(id="beside"):
+            for name in ("one", "other"):
+                with Vertical(classes="panel"):
+                    yield FittedLine(id=f"title-{name}", classes="title")
+                    yield DetailView(id=f"side-{name}")
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.query_one("#sides").display = False
+        self._comparing.begin()
+        super().on_mount()
+
+    @property
+    def _rows(self) -> RowList:
+        return self.query_one("#compared", RowList)
+
+    @property
+    def _sides(self) -> SideList:
+        return self.query_one("#sides", SideList)
+
+    def tick(self) -> None:
+        """Paint what changed."""
+        super().tick()
+        comparing = self._comparing
+        comparing.follow()
+        for notice in comparing.notices:
+            self._say(notice)
+        comparing.notices.clear()
+        if self._seen != comparing.changes:
+            self._seen = comparing.changes
+            self._rows.show_lines(comparing.lines)
+            self._show_summary()
+        self._show_title()
+        self._show_row()
+
+    def _show_title(self) -> None:
+        comparing = self._comparing
+        both = comparing.comparison
+        session = both.one.session if both is not None else None
+        name = f" · {line(session.path or session.id, 200)}" if session is not None else ""
+        doing = " · being judged" if self._bench.running else ""
+        self.show_title(f"BEFORE / AFTER{doing}{name}", f"BEFORE / AFTER{doing}")
+        title = self.query_one("#compared-title", FittedLine)
+        if self._choosing_one is not None:
+            side = "A, the side before" if self._choosing_one else "B, the side after"
+            title.show(f"CHOOSE {side} · enter takes a judgment · esc takes none")
+        else:
+            key, shown = command("filter_rows").bar_key, self._rows.shown
+            counts = [(each, f"{each.value} {comparing.lines.count(each):,}") for each in Shown]
+            marked = [f"‹{said}›" if each is shown else f" {said} " for each, said in counts]
+            title.show(f"ROWS [{key}] {' '.join(marked)}", f"ROWS: {shown.value}")
+
+    def _show_summary(self) -> None:
+        comparison, comparing = self._comparing.comparison, self._comparing
+        better = self.query_one("#better", GrowingLine)
+        for name, source in (("one", comparing.one), ("other", comparing.other)):
+            self._line(f"about-{name}").show(*_about(name, source, comparison))
+        if comparison is None:
+            reading = comparing.reading or (comparing.one is not None and not comparing.problem)
+            better.show_whole(comparing.problem or ("reading the judgments …" if reading else ""))
+            for name in ("flips", "found", "covered", "remarks"):
+                self._line(name).show("")
+            return
+        better.show_whole(words.verdict_words(comparison))
+        brief = words.flip_words_in_brief(comparison)
+        self._line("flips").show(words.flip_words(comparison), brief)
+        scores = words.score_words(comparison)
+        self._line("found").show(words.found_words(comparison))
+        self._line("covered").show(f"{scores} · {words.coverage_words(comparison)}", scores)
+        self.query_one("#remarks", GrowingLine).show_whole(" · ".join(comparison.remarks))
+        self.query_one("#remarks").display = bool(comparison.remarks)
+
+    def _line(self, name: str) -> FittedLine:
+        return self.query_one(f"#{name}", FittedLine)
+
+    def _show_row(self) -> None:
+        """What each side says about the row under the cursor."""
+        lines, here = self._comparing.lines, self._rows.here
+        told = (id(lines), here.place if here is not None else None)
+        if told == self._told:
+            return
+        self._told = told
+        cells = (here.row.one, here.row.other) if here is not None else (None, None)
+        for name, label, cell in zip(("one", "other"), "AB", cells, strict=True):
+            title, view = self._line(f"title-{name}"), self.query_one(f"#side-{name}", DetailView)
+            if here is None:
+                title.show(label)
+                view.show_nothing()
+                continue
+            title.show(f"{label} · {words.cell_words(cell)}")
+            text, heads = lines.cell_text(cell)
+            said = text or _nothing_found(cell, one=name == "one")
+            view.show_text(said, Marked(heads=heads))
+
+    def on_line_list_moved(self, event: LineList.Moved) -> None:
+        """Another row is under the cursor."""
+        self._show_row()
+
+    @on(LineList.Opened, "#compared")
+    def row_opened(self, event: LineList.Opened) -> None:
+        """Go to the event in the workbench."""
+        event.stop()
+        here, session = self._rows.here, self._comparing.session
+        if here is None:
+            return
+        if session is None:
+            self._say("the session of these judgments is not the one that is open: open it first")
+            return
+        own = self._comparing
+        live = [not isinstance(each, Side) for each in (own.one, own.other)]
+        self._bench.sought = sought_of(here, session, live=(live[0], live[1]))
+        self.dismiss(None)
+
+    @on(LineList.Opened, "#sides")
+    def side_opened(self, event: LineList.Opened) -> None:
+        """Take a side."""
+        event.stop()
+        one = bool(self._choosing_one)
+        offer = self._sides.offers[event.row]
+        self._choose_no_more()
+        self._comparing.choose(offer, one=one)
+
+    def action_close_screen(self) -> None:
+        """Leave the choice of a side first."""
+        if self._choosing_one is None:
+            super().action_close_screen()
+        else:
+            self._choose_no_more()
+
+    def action_choose_one(self) -> None:
+        """Choose A."""
+        self._choose_side(one=True)
+
+    def action_choose_other(self) -> None:
+        """Choose B."""
+        self._choose_side(one=False)
+
+    def _choose_side(self, *, one: bool) -> None:
+        comparing = self._comparing
+        if not comparing.offers:
+            self._say(comparing.problem or "the judgments are still being read")
+            return
+        self._choosing_one = one
+        source = comparing.one if one else comparing.other
+        self._sides.show_offers(comparing.offers, source.id if isinstance(source, Side) else None)
+        self._sides.display, self._rows.display = True, False
+        self.set_focus(self._sides)
+        self._show_title()
+
+    def _choose_no_more(self) -> None:
+        self._choosing_one = None
+        self._sides.display, self._rows.display = False, True
+        self.set_focus(self._rows)
+        self._show_title()
+
+    def action_swap_sides(self) -> None:
+        """Swap A and B."""
+        self._comparing.swap()
+        self.tick()
+
+    def action_filter_rows(self) -> None:
+        """Show other rows."""
+        self._rows.next_filter()
+        self._show_title()
+        self._show_row()
+
+    def action_next_flip(self) -> None:
+        """Go to the next flip."""
+        self._step_flip(1)
+
+    def action_previous_flip(self) -> None:
+        """Go to the previous flip."""
+        self._step_flip(-1)
+
+    def _step_flip(self, direction: int) -> None:
+        if self._choosing_one is not None:
+            return
+        if not self._rows.step_flip(direction):
+            self._say("nothing has flipped in what both sides judged")
+        self.set_focus(self._rows)
+        self._show_title()
+        self._show_row()
+
+    def action_row_right(self) -> None:
+        """Mark the finding right."""
+        self._mark(Mark.RIGHT)
+
+    def action_row_wrong(self) -> None:
+        """Mark the finding wrong."""
+        self._mark(Mark.WRONG)
+
+    def _mark(self, mark: Mark) -> None:
+        here = self._rows.here
+        finding = here.finding if here is not None and self._choosing_one is None else None
+        if finding is None:
+            self._say("neither side found anything in this row: there is nothing to mark")
+        elif not finding.digest:
+            self._say("what this finding is about was not noted then, so a mark has no place")
+        else:
+            key = bytes.fromhex(finding.digest), finding.criterion
+            self._bench.marking.toggle(key, mark)
+
+    def action_ask_other(self) -> None:
+        """Ask what B lacks."""
+        self.chores.start(self._ask(one=False))
+
+    def action_ask_one(self) -> None:
+        """Ask what A lacks."""
+        self.chores.start(self._ask(one=True))
+
+    async def _ask(self, *, one: bool) -> None:
+        comparing = self._comparing
+        source = comparing.one if one else comparing.other
+        try:
+            question = await question_about(comparing, one=one)
+        except LongjudgeError as error:
+            self._say(str(error))
+            return
+
+        def answered(yes: bool | None) -> None:
+            if not yes:
+                return
+            if source is not (comparing.one if one else comparing.other):
+                self._say("that side is another one by now; nothing is asked")
+                return
+            try:
+                comparing.ask(question.terms, one=one)
+            except LongjudgeError as error:
+                self._say(str(error))
+
+        title = f"Ask what {'A' if one else 'B'} lacks?"
+        dialog = ConfirmDialog(question.words, lambda: "", self.banner(), title=title)
+        self.app.push_screen(dialog, answered)  # pyright: ignore[reportUnknownMemberType]
+
+    def action_cancel_asking(self) -> None:
+        """Cancel the judgment in flight."""
+        self._bench.cancel()
+
+    def action_copy_row(self) -> None:
+        """Copy the row."""
+        comparison, here = self._comparing.comparison, self._rows.here
+        if comparison is None or here is None:
+            self._say("no row is shown to copy")
+            return
+        self.chores.start(self._copy(markdown_row(comparison, here.row)))
+
+    async def _copy(self, text: str) -> None:
+        app = cast("App[object]", self.app)  # pyright: ignore[reportUnknownMemberType]
+        otherwise = f"{command('save_comparison').shown} saves a file"
+        self._say(f"the row: {await self._clipboard.copy(app, text, otherwise)}")
+
+    def action_save_comparison(self) -> None:
+        """Save all of it."""
+        comparison = self._comparing.comparison
+        if comparison is None:
+            self._say("there is no comparison to save")
+        else:
+            self.chores.start(self._save(comparison))
+
+    async def _save(self, comparison: Comparison) -> None:
+        try:
+            path = await asyncio.to_thread(_save, comparison)
+        except OSError as error:
+            self._say(f"not saved: {error.strerror}")
+        else:
+            self._say(f"saved: {shown_path(path)}")
+
+    def _say(self, what: str) -> None:
+        self.notify(line(what, 1_000), markup=False, timeout=TOAST_SECONDS)
+
+
+def _about(name: str, source: Source | None, comparison: Comparison | None) -> tuple[str, ...]:
+    """What a side is, at length and in brief; of one that stands now, as it was computed last."""
+    label = words.ONE if name == "one" else words.OTHER
+    side = source if isinstance(source, Side) else None
+    if comparison is not None and side is None and source is not None:
+        side = comparison.one if name == "one" else comparison.other
+    if side is None:
+        return (f"{label}  …",)
+    return f"{label}  {words.side_words(side)}", f"{label}  {words.side_words_in_brief(side)}"
+
+
+def _save(comparison: Comparison) -> Path:
+    return save(markdown_comparison(comparison), f"before-after-{comparison.one.session.id}")
+
+
+def _nothing_found(cell: Cell | None, *, one: bool) -> str:
+    """Why a side shows no finding."""
+    ask = "ask_one" if one else "ask_other"
+    if cell is None:
+        return "the session did not have these events yet when it was judged"
+    if cell.state is ChunkState.CLEAN:
+        return f"nothing found in {words.span_words(cell)}"
+    if cell.state is ChunkState.FLAGGED:
+        return "flagged, and what was found does not read any more"
+    if cell.state is ChunkState.GAP:
+        return f"no verdict: {line(cell.reason, 60) or 'a gap'}; {command(ask).shown} asks for it"
+    if cell.state is ChunkState.QUEUED:
+        return f"no verdict yet; {command(ask).shown} asks for it, at a price that is said first"
+    return f"no verdict yet: {words.state_words(cell)}"

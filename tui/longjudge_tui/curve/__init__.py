@@ -1,0 +1,1 @@
+"""The curve: chunk size against the number of chunks and the price."""

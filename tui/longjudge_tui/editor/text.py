@@ -1,0 +1,98 @@
+"""The text area of the rubric editor: nothing that acts on a terminal gets into it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult
+
+from longjudge.text import clean
+from longjudge.toml_lines import MAX_TOML_BYTES
+from longjudge_tui.bench.rubric_source import editable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.text import Text
+    from textual import events
+    from textual.widgets.text_area import Edit
+
+_FAULT, _WARNING = "rubrictext--fault", "rubrictext--warning"
+
+
+class RubricText(TextArea):
+    """A rubric as TOML. Its keys act in the order they were typed, also when they come in a burst.
+
+    It holds no more than a rubric's file may.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {_FAULT, _WARNING}
+
+    class Refused(Message):
+        """What was typed or pasted is not there, or not all of it as it was."""
+
+        def __init__(self, words: str) -> None:
+            super().__init__()
+            self.words = words
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(
+            id=id, show_line_numbers=True, compact=True, read_only=True, max_checkpoints=500
+        )
+        self.cursor_blink = False
+        self._marks: Mapping[int, bool] = {}
+
+    async def on_key(self, event: events.Key) -> None:
+        """Run an editing key at once: as a binding it would be overtaken by letters after it."""
+        if event.is_printable or event.key == "enter" or self.read_only:
+            return
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(binding.action)
+            return
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Do an edit, with stand-ins for what acts on a terminal, or not at all."""
+        text = editable(edit.text)
+        edit.text = clean(text)
+        if edit.text != text:
+            changed = sum(a != b for a, b in zip(text, edit.text, strict=True))
+            words = f"{changed:,} characters that act on a terminal have stand-ins now"
+            self.post_message(self.Refused(words))
+        # Most edits are short; only what could pass the limit is measured.
+        if len(edit.text) > 1 or edit.text == "\n":
+            there = len(self.text.encode())
+            if edit.text and there + len(edit.text.encode()) > MAX_TOML_BYTES:
+                self.post_message(self.Refused(f"a rubric has {MAX_TOML_BYTES} bytes at most"))
+                return EditResult(edit.to_location, "")
+        return super().edit(edit)
+
+    def mark_lines(self, marks: Mapping[int, bool]) -> None:
+        """Underline lines, from 1: those of faults, and where it is False of warnings."""
+        if marks != self._marks:
+            self._marks = marks
+            self.notify_style_update()
+            self.refresh()
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn."""
+        drawn = super().get_line(line_index)
+        if (fault := self._marks.get(line_index + 1)) is not None:
+            drawn.stylize(
+                self.get_component_rich_style(_FAULT if fault else _WARNING, partial=True)
+            )
+        return drawn
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor on a line, from 1."""
+        self.move_cursor((max(0, line - 1), 0), center=True)
+
+    def take(self, text: str) -> None:
+        """Hold another text, as one step that can be undone."""
+        self.history.checkpoint()
+        self.replace(text, (0, 0), self.document.end)
+        self.history.checkpoint()
+        self.move_cursor((0, 0))

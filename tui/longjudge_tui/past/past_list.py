@@ -1,0 +1,143 @@
+"""The list of one of the four views: judgments of a session or of all, versions, gaps over time."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from longjudge_tui.past.entry_rows import entry_cells, entry_columns
+from longjudge_tui.past.sum_rows import (
+    group_cells,
+    group_columns,
+    period_cells,
+    period_columns,
+)
+from longjudge_tui.widgets.line_list import Cells, LineList
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from longjudge.history import Entry
+    from longjudge.trends import Group, Period
+    from longjudge_tui.bench.archive import Archive, Rows
+
+
+class PastView(StrEnum):
+    """What is listed; the value is the command that shows it."""
+
+    SESSION = "past_of_session"
+    ALL = "past_of_all"
+    RUBRICS = "past_rubrics"
+    GAPS = "past_gaps"
+
+    @property
+    def next(self) -> PastView:
+        """The one after it."""
+        views = list(PastView)
+        return views[(views.index(self) + 1) % len(views)]
+
+    @property
+    def of_judgments(self) -> bool:
+        """Whether its rows are judgments."""
+        return self in (PastView.SESSION, PastView.ALL)
+
+
+class PastList(LineList):
+    """Draws what the archive has; `follow` takes in what is new, `show_view` is another view."""
+
+    def __init__(self, archive: Archive, view: PastView, *, id: str) -> None:
+        super().__init__(id=id)
+        self.view = view
+        self.picked: list[str] = []
+        self._archive = archive
+        self._places: dict[PastView, int] = {}
+        self._seen: tuple[object, ...] = ()
+
+    @property
+    def rows(self) -> Rows:
+        """The judgments of the view, where it has such."""
+        return self._archive.session if self.view is PastView.SESSION else self._archive.all
+
+    @property
+    def entry(self) -> Entry | None:
+        """The judgment under the cursor."""
+        if not self.view.of_judgments:
+            return None
+        shown = self.rows.shown
+        return shown[self.cursor] if self.cursor < len(shown) else None
+
+    @property
+    def group(self) -> Group | None:
+        """The group under the cursor."""
+        groups = self._archive.sums.groups
+        here = self.view is PastView.RUBRICS and self.cursor < len(groups)
+        return groups[self.cursor] if here else None
+
+    @property
+    def period(self) -> Period | None:
+        """The period under the cursor; the first row are all of them."""
+        periods = self._periods()
+        here = self.view is PastView.GAPS and self.cursor < len(periods)
+        return periods[self.cursor] if here else None
+
+    def _periods(self) -> list[Period]:
+        sums = self._archive.sums
+        if sums.standing is None or not sums.periods:
+            return []
+        return [sums.standing, *sums.periods]
+
+    def show_view(self, view: PastView) -> None:
+        """List something else, with the cursor where it was there."""
+        self._places[self.view] = self.cursor
+        self.view = view
+        self._seen = ()
+        self.follow()
+
+    def follow(self) -> None:
+        """Take in what is new."""
+        if self.view.of_judgments:
+            rows = self.rows
+            seen = (self.view, rows.generation, len(rows.shown), tuple(self.picked))
+            count = len(rows.shown)
+        else:
+            seen = (self.view, self._archive.sums)
+            is_rubrics = self.view is PastView.RUBRICS
+            count = len(self._archive.sums.groups if is_rubrics else self._periods())
+        if seen == self._seen:
+            return
+        same_view = bool(self._seen) and self._seen[0] is self.view
+        place = self.cursor if same_view else self._places.get(self.view, 0)
+        rearranged = same_view and self.view.of_judgments and self._seen[1] != seen[1]
+        self._seen = seen
+        self.reset_rows(count, 0 if rearranged else place, follow=not same_view or rearranged)
+
+    def columns(self) -> str:
+        """What the columns are called."""
+        width = self.scrollable_content_region.width - 1
+        match self.view:
+            case PastView.SESSION | PastView.ALL:
+                return entry_columns(width, with_session=self.view is PastView.ALL)
+            case PastView.RUBRICS:
+                return group_columns(width)
+            case PastView.GAPS:
+                return period_columns(width)
+
+    def row_facts(self, row: int) -> Hashable:
+        """What is listed there; nothing about it changes."""
+        if self.view.of_judgments:
+            entry = self.rows.shown[row]
+            return self.view, entry.id, entry.id in self.picked
+        if self.view is PastView.RUBRICS:
+            return self.view, self._archive.sums.groups[row]
+        return self.view, self._periods()[row]
+
+    def row_cells(self, row: int, width: int) -> Cells:
+        """The cells of what is listed there."""
+        if self.view.of_judgments:
+            entry = self.rows.shown[row]
+            with_session = self.view is PastView.ALL
+            picked = entry.id in self.picked
+            return entry_cells(entry, width, picked=picked, with_session=with_session)
+        if self.view is PastView.RUBRICS:
+            return group_cells(self._archive.sums.groups[row], width)
+        return period_cells(self._periods()[row], width)
