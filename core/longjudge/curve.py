@@ -98,13 +98,16 @@ class CurveMeaning:
 
     Up to `mostly_fixed` what comes back with every question is most of the burden; None where it
     never is. From `flat_from` on larger chunks save less than `WORTH_SAVING`. `spared` is how much
-    less than now the best size takes, as a share, and `best` that size.
+    less than now the best size takes, as a share, and `best` that size. From `dearer_from` on
+    larger chunks take more again, up to `dearer` times as much; None where they never do.
     """
 
     mostly_fixed: int | None
     flat_from: int
     best: int
     spared: float
+    dearer_from: int | None
+    dearer: float
     by_price: bool
 
     @classmethod
@@ -117,11 +120,15 @@ class CurveMeaning:
             return None
         fixed = [point.size for point in points if point.fixed_share >= 0.5]
         best = min(reversed(points), key=lambda point: point.burden)
+        above = (1 + WORTH_SAVING) * best.burden
+        dearer = [p for p in points if p.size > best.size and p.burden > above]
         return cls(
             mostly_fixed=max(fixed, default=None),
             flat_from=_flat_from(points),
             best=best.size,
             spared=max(0.0, 1 - best.burden / now.burden) if now.burden else 0.0,
+            dearer_from=dearer[0].size if dearer else None,
+            dearer=max((p.burden for p in dearer), default=0.0) / best.burden if best.burden else 1,
             by_price=bool(now.anew_usd),
         )
 

@@ -28,9 +28,10 @@ class ChunkSetting:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One judgment of the past, as far as a list shows it.
+
+    There may be very many, and none is part of a cycle: the collector need not look at them.
 
     `known` is false where it was recorded in a form that does not read any more. `calls` were
     asked. `gaps` are counts by reason.

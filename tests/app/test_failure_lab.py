@@ -8,7 +8,7 @@ import pytest
 
 from longjudge.faults import KINDS, Fault, FaultKind
 from longjudge.states import ChunkState, GapReason
-from longjudge_tui.lab import opening, wishes
+from longjudge_tui.lab import reach, wishes
 
 
 def ended(desk):
@@ -59,7 +59,9 @@ async def test_where_how_often_and_the_value_are_picked_by_keys(open_desk, write
         await desk.press("down", "F", *down_to("slow"), "w", "n", "n", "v")
         await desk.sees("slow=0.5x2@2")
         await desk.sees("part 2: the answer comes 0.5 s late, for the first 2 questions")
-        await desk.sees("meets 1 of 6 chunks, 1 of them to ask")
+        await desk.sees("meets 1 of 6 chunks (2), 1 of them to ask")
+        await desk.press("w")
+        await desk.sees("part 2-6: the answer comes")
         await desk.press("w")
         await desk.sees("30 % of the chunks: ")
         await desk.pilot.click("#option-how-often")
@@ -95,15 +97,17 @@ async def test_what_is_typed_in_one_burst_is_counted_once_and_much_counting_neve
     async with open_desk(write_session("a.jsonl", 12)) as desk:
         await open_lab(desk)
         lab, counted = desk.app.screen, []
-        reach = lab._scene.reach
-        lab._scene = replace(lab._scene, reach=lambda fault: counted.append(fault) or reach(fault))
+        foresee = lab._scene.foresee
+        lab._scene = replace(
+            lab._scene, foresee=lambda fault: counted.append(fault) or foresee(fault)
+        )
         field = lab.query_one("#spec")
         for part in range(1, 30):
             field.value = f"drop@{part}"
         await desk.sees("part 29: the connection breaks")
         assert [fault.spec for fault in counted] == ["drop@29"]
         await desk.sees("meets 0 of 6 chunks, 0 of them to ask")
-        monkeypatch.setattr(opening, "MOST_LOOKS", 11)
+        monkeypatch.setattr(reach, "MOST_LOOKS", 11)
         field.value = "drop@1,3"
         await desk.sees("part 1,3: the connection breaks")
         await desk.until(lambda: "meets" not in desk.text)

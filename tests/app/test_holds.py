@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -51,14 +52,18 @@ async def test_a_run_shows_what_it_holds_and_a_cancel_shows_it_go(open_desk, wri
         await desk.sees("HOLDS 4 leases")
         assert "◆ held" in desk.rows("holds")[0]
         assert "4 held" in desk.title("live")
-        assert any("this app  part 1 of a.jsonl" in row for row in desk.rows("holds"))
-        await desk.press("x")
+        assert any("this window" in row and "part 1 of a" in row for row in desk.rows("holds"))
+        # Enter leads to the chunk that is asked about.
+        part = int(re.search(r"part (\d)", desk.rows("holds")[1])[1])
+        await desk.press("down", "enter")
+        await desk.until(lambda: desk.rows("chunks")[part - 1].startswith("▶"))
+        await desk.press("H", "H", "x")
         desk.judge.gate.set()
         await desk.until(lambda: all("✓ released" in row for row in desk.rows("holds")[:4]))
         await desk.sees("HOLDS none")
         await desk.press("H")
         await desk.sees("FINDINGS")
-        await desk.until(lambda: "HOLDS" not in desk.text)
+        await desk.until(lambda: "HOLDS none" not in desk.text)
 
 
 async def test_what_the_dead_left_is_released_at_start_and_said_once(
@@ -107,7 +112,7 @@ async def test_a_store_that_takes_nothing_stops_nobody(open_desk, write_session,
     async def refuse(*_):
         raise holding.StoreError("store.sqlite: the disk is full")
 
-    monkeypatch.setattr(holding, "sweep_holds", refuse)
+    monkeypatch.setattr(holding, "sweep", refuse)
     monkeypatch.setattr(holding, "list_holds", refuse)
     async with open_desk(write_session("a.jsonl", 3)) as desk:
         await planned(desk)

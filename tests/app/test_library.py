@@ -535,13 +535,13 @@ async def test_only_rows_in_sight_are_counted_and_the_rest_when_they_come(open_d
 
 
 async def test_a_count_is_abandoned_when_its_row_is_scrolled_away(open_desk, three, monkeypatch):
-    begun, real = threading.Event(), counting.load_sessions
+    begun, never, real = threading.Event(), threading.Event(), counting.load_sessions
 
     def slow(path, report):
         if path.name == "long.jsonl":
             begun.set()
             while report(0, 1):
-                pass
+                never.wait(0.005)
         return real(path, report)
 
     monkeypatch.setattr(counting, "load_sessions", slow)

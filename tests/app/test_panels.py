@@ -78,16 +78,16 @@ async def test_keys_move_the_borders_of_the_panel_with_the_keys_as_far_as_it_sta
         chunks, below = region(desk, "chunks").width, region(desk, "findings")
         await desk.press("less_than_sign", "less_than_sign")
         await desk.until(lambda: region(desk, "chunks").width == chunks - 8)
-        await desk.press("tab", *["less_than_sign"] * 30)
+        await desk.press("tab", *["less_than_sign"] * 6)
         await desk.until(lambda: region(desk, "events").width == 22)
         await desk.press("1", *["ctrl+right"] * 2, "right_parenthesis")
         await desk.until(lambda: region(desk, "findings").width == below.width + 8)
         assert region(desk, "findings").height == below.height + 1
-        await desk.press(*["right_parenthesis"] * 30)
+        await desk.press(*["right_parenthesis"] * 8)
         await desk.until(lambda: len(desk.rows("chunks")) <= 3)
         assert seen(desk) == [*PANELS]
         assert "CHUNKS" in desk.text
-        await desk.press(*["left_parenthesis"] * 30)
+        await desk.press(*["left_parenthesis"] * 12)
         await desk.until(lambda: region(desk, "below-panel").height == 5)
         assert "[copy y]" in desk.text
 
@@ -133,10 +133,15 @@ async def test_one_panel_fills_the_screen_until_another_one_is_wanted(open_desk,
         await fills("detail")
         await desk.press("escape")
         await desk.until(lambda: "/ search" not in desk.text)
+        await desk.press("backslash")
+        await desk.until(lambda: seen(desk) == [*PANELS])
+        assert region(desk, "settings").height > 1
+        await desk.pilot.click("#chunks-title", offset=(3, 0), times=2)
+        await fills("chunks")
         # A number is typed where the settings are, in their line.
         await desk.press("s", *"2100", "enter")
-        await desk.until(lambda: seen(desk) == [*PANELS])
-        assert "chunk   2100" in desk.text
+        await desk.sees("chunk   2100")
+        assert seen(desk) == ["chunks"]
 
 
 async def test_the_layout_and_the_tab_are_as_they_were_left(open_desk, write_session, tmp_path):
@@ -153,6 +158,10 @@ async def test_the_layout_and_the_tab_are_as_they_were_left(open_desk, write_ses
         await desk.pilot.resize_terminal(80, 24)
         # Another breadth has a layout of its own.
         await desk.until(lambda: region(desk, "chunks").width == 44)
+        await desk.press("shift+tab")
+        await desk.pilot.resize_terminal(120, 40)
+        await desk.until(lambda: region(desk, "gaps").width == 120)
+        assert desk.app.screen.focused.id == "gaps"
     await kept.aclose()
     kept = KeptLayout(path)
     await kept.read()
@@ -206,9 +215,7 @@ async def test_gaps_are_listed_as_they_come_and_lead_to_their_chunks(open_desk, 
         await desk.until(lambda: "clean" in desk.rows("chunks")[4])
 
 
-async def test_each_tab_keeps_its_place_and_a_finding_brings_its_own_back(
-    open_desk, write_session
-):
+async def test_each_tab_keeps_its_place_and_a_finding_brings_its_own_back(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 12, (1, 9)), size=(80, 24)) as desk:
         await planned(desk)
         await desk.press("r")

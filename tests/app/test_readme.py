@@ -11,8 +11,13 @@ from longjudge_tui.commands import COMMANDS, Scope
 README = Path(__file__).parents[2] / "README.md"
 PLACES = {
     "### The library": (Scope.LIBRARY,),
-    "### The workbench": (Scope.SCREEN, Scope.SEARCH),
-    "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.OVER, Scope.APP),
+    "### The workbench": (Scope.SCREEN, Scope.TIMELINE, Scope.SEARCH, Scope.LOG),
+    "### Screens of their own": (Scope.CURVE, Scope.EDITOR, Scope.PAST, Scope.COMPARE, Scope.OVER),
+    "### In dialogs": (
+        *(Scope.TEXT, Scope.CHOICE, Scope.CONFIRM, Scope.QUIT),
+        *(Scope.HELD, Scope.LAB, Scope.HELP),
+    ),
+    "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.APP),
 }
 
 

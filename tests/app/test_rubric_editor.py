@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import os
+from pathlib import Path
 
+from longjudge.paths import drafts_path
 from longjudge.rubric import load_rubric
 from longjudge.rubric_toml import rubric_toml
 from longjudge.store import rubric_versions
-from longjudge_tui.bench.drafts import read_drafts
+from longjudge_tui.bench.drafts import DraftKeeper, read_drafts
+from longjudge_tui.bench.rubric_source import BUILT_IN, RubricSource
 from longjudge_tui.editor.screen import RubricEditor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STANDING = load_rubric("chunks").version
 
@@ -41,11 +42,12 @@ async def test_an_edit_is_checked_priced_tried_and_judged_by(open_desk, write_se
         screen = await editor(desk)
         await desk.sees("changes nothing that reaches the judge: 0 kept · 6 to ask")
         await desk.sees("PROMPT of part 1")
+        await desk.sees("f1 Help")
         # A fault is said with its line, and a key goes there.
         await desk.press("down", "end", "x")
         await desk.sees("✗ 1 fault")
         assert any(row.startswith("✗ line 2") for row in desk_rows(screen, "faults"))
-        await desk.press("ctrl+home", "ctrl+g")
+        await desk.press("up", "ctrl+g")
         assert screen.area.cursor_location == (1, 0)
         await desk.press("ctrl+t")
         await desk.until(lambda: told(desk, "1 fault and cannot be tried"))
@@ -58,7 +60,8 @@ async def test_an_edit_is_checked_priced_tried_and_judged_by(open_desk, write_se
         assert edited.instructions.count("Be strict.") == 1
         await desk.until(lambda: "Be strict." in screen.session.prompt.text, "the prompt follows")
         # One chunk is asked, at the price that is said; the reply stands beside the text.
-        await desk.press("f8", "ctrl+t")
+        await desk.press("f3", "f3", "f2", "ctrl+t")
+        await desk.sees("part 2 by")
         await desk.sees("running")
         assert desk.app.in_flight
         desk.judge.gate.set()
@@ -79,6 +82,17 @@ async def test_an_edit_is_checked_priced_tried_and_judged_by(open_desk, write_se
         screen = await editor(desk)
         assert "Be strict." in screen.area.text
         assert screen.session.unsaved
+
+
+async def draft_of(pid: int, text: str) -> Path:
+    """A draft of the built-in rubric that a living process has typed."""
+    keeper = DraftKeeper(drafts_path(), RubricSource("chunks", BUILT_IN, "").key, "chunks")
+    keeper.follow(text)
+    await keeper.flush()
+    started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    row = json.loads(keeper.path.read_text()) | {"pid": pid, "started": started}
+    keeper.path.write_text(json.dumps(row))
+    return keeper.path
 
 
 def desk_rows(screen, name) -> list[str]:
@@ -103,7 +117,7 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         assert screen.area.text == f"#?\n{standing}"
         await desk.until(lambda: told(desk, "restored: the draft of"))
         # A built-in rubric is saved as another file.
-        await desk.press("ctrl+s")
+        await desk.press("ctrl+o", "escape", "ctrl+s")
         path = tmp_path / "mine.toml"
         screen.query_one("#rubric-save-path").value = str(path)
         await desk.press("enter")
@@ -120,9 +134,13 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
 async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
     open_desk, write_session
 ) -> None:
+    # Another window is open, and has a draft of its own.
+    theirs = await draft_of(os.getppid(), "# theirs")
     async with open_desk(write_session("a.jsonl", 12), size=(80, 24)) as desk:
         screen = await editor(desk)
         standing = screen.area.text
+        assert "# theirs" not in standing
+        await desk.until(lambda: told(desk, "another window edits this rubric too"))
         await desk.press("down", "down", "down", "right", "!")
         await desk.until(lambda: screen.session.is_checked and screen.session.unsaved)
         edited = screen.area.text
@@ -132,6 +150,7 @@ async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
         await desk.sees("PROMPT of part 1")
         await desk.press("ctrl+n", "ctrl+n")
         await desk.sees("VERSIONS")
+        await desk.sees("in another window")
         await desk.sees("− Judge what the agent does")
         await desk.sees("+ J!udge what the agent does")
         await desk.press("enter")
@@ -140,6 +159,7 @@ async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
         await desk.press("ctrl+n", "ctrl+z")
         assert screen.area.text == edited
         await desk.sees(" 1  name")
+    assert "# theirs" in theirs.read_text()
 
 
 async def test_nothing_that_acts_on_a_terminal_gets_into_the_text(open_desk, write_session) -> None:

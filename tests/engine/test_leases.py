@@ -18,6 +18,7 @@ from longjudge.errors import StoreError
 from longjudge.flights import Flights
 from longjudge.judges.offline import OfflineJudge
 from longjudge.leases import LOOK_KEYS, Lease, Leases
+from longjudge.owner import this_process
 from longjudge.store import Store, StoreWriteError
 from longjudge.store import leases as stored_leases
 from sessions_for_tests import events, write_events, write_session
@@ -53,6 +54,9 @@ async def test_a_chunk_waits_on_where_one_equal_to_it_is_cancelled(
         async with Watched(path, store_file) as watched:
             mine = watched.begin()
             await watched.until(1, "waiting")
+            while not watched.judgment.asked_by(1):
+                await watched.store.read("SELECT 1")
+            assert watched.judgment.asked_by(1) == this_process().words
             assert watched.judgment.cancel_part(2)
             served.release()
             async with asyncio.timeout(20):
@@ -60,6 +64,7 @@ async def test_a_chunk_waits_on_where_one_equal_to_it_is_cancelled(
         await running
     check_sums(result)
     assert (result.gaps, result.calls) == ({"cancelled": 1}, 0)
+    assert watched.judgment.asked_by(1) == ""
 
 
 async def test_a_lease_that_comes_when_its_chunk_is_cancelled_is_given_back_at_once(

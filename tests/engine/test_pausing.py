@@ -128,6 +128,31 @@ async def test_another_window_goes_on_with_what_waits_and_its_verdicts_are_taken
     assert result.holds_left == 0
 
 
+async def test_what_pauses_for_long_says_on_and_on_that_it_lives(
+    judge: Gated, path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "BEAT_SECONDS", 0.01)
+
+    async def owners() -> list[float]:
+        return [row[0] for row in await watched.store.read("SELECT beat_monotonic FROM owners")]
+
+    async with Watched(path, store_file) as watched:
+        running = watched.begin()
+        await watched.until(2, "running")
+        watched.judgment.pause()
+        (first,) = await owners()
+        while await owners() == [first]:
+            pass
+        # As if the machine had slept, and another process had given it up for dead.
+        await watched.store.write("DELETE FROM owners", ())
+        while not await owners():
+            pass
+        judge.gate.set()
+        watched.judgment.go_on()
+        result = await running
+        assert (result.status, result.holds_left, await owners()) == ("complete", 0, [])
+
+
 async def test_the_time_limit_stands_still_and_the_pause_is_no_part_of_the_seconds(
     judge: Gated, path: Path, store_file: Path
 ) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +22,6 @@ from sessions_for_tests import write_events, write_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 SAMPLE = str(sample_sessions() / "checkout-refactor.jsonl")
 TALK = str(sample_sessions() / "release-questions.jsonl")
@@ -515,3 +516,28 @@ def test_findings_that_are_not_shown_count_among_the_quotes(store_file: Path) ->
     shown = longjudge("results", judgment.id, "--marks", "wrong").out
     assert "findings shown: 1 of 3, by mark" in shown
     assert "quotes 3/3 verified when it was judged" in shown
+
+
+def test_a_colleague_finds_each_quote_by_the_report(tmp_path: Path) -> None:
+    """By the line of the file as long as it is the one that was judged, and by what opens it."""
+    path = tmp_path / "copy.jsonl"
+    path.write_bytes(Path(SAMPLE).read_bytes())
+    [judged] = judge(path)
+    report = longjudge("results", judged["id"], "--format", "md").out
+    lines = path.read_text().splitlines()
+    places = re.findall(r"^- part \d+, event \d+, line (\d+), verified", report, re.M)
+    assert len(places) == len(judged["findings"]) > 0
+    for place, finding in zip(sorted(map(int, places)), judged["findings"], strict=True):
+        assert finding["quote"][:20] in lines[place - 1]
+    assert f"`longjudge {path}`" in report
+    again = re.search(r"`longjudge (results \S+ --store \S+)`", report)
+    assert again is not None
+    assert longjudge(*again[1].split(), "--format", "md").out == report
+    path.write_text("\n".join(["", *lines[:100]]) + "\n")
+    report = longjudge("results", judged["id"], "--format", "md").out
+    assert ", line " not in report
+    assert "Lines of the file: not known for" in report
+    path.unlink()
+    report = longjudge("results", judged["id"], "--format", "md").out
+    assert "Lines of the file: not known: " in report
+    assert "git push --force" in report

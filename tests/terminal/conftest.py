@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import signal
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_sessions"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 _MODES = (1000, 1003, 1004, 1006, 1015, 1016, 1049, 2004, 2048)
 """Mouse, focus, the other screen, bracketed paste, sizes in band."""
@@ -31,7 +31,9 @@ _KITTY_ON, _KITTY_OFF = re.compile(r"\x1b\[>\d+u"), "\x1b[<u"
 class Terminal:
     """A child on a pseudo-terminal; `wire` is every byte that it has sent."""
 
-    def __init__(self, arguments, environment, columns=120, rows=40, program=("-m", "longjudge")):
+    def __init__(
+        self, arguments, environment, columns=120, rows=40, program=("-m", "longjudge"), cwd=None
+    ):
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.wire = b""
@@ -41,6 +43,7 @@ class Terminal:
             env=environment,
             dimensions=(rows, columns),
             timeout=PATIENCE,
+            cwd=cwd,
         )
         self.attributes_before = termios.tcgetattr(self.child.child_fd)
         self.attributes_after = None
@@ -129,6 +132,7 @@ def environment(tmp_path):
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
         "LONGJUDGE_STORE": str(tmp_path / "store.sqlite"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
     }
 
 
@@ -136,8 +140,8 @@ def environment(tmp_path):
 def open_terminal(environment):
     opened = []
 
-    def start(*arguments, columns=120, rows=40, program=("-m", "longjudge")):
-        terminal = Terminal(arguments, environment, columns, rows, program)
+    def start(*arguments, **options):
+        terminal = Terminal(arguments, environment, **options)
         opened.append(terminal)
         return terminal
 

@@ -5,25 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-# The sequences that the toolkit sends of its own: cursor, colours, modes, queries, window size,
-# and, as the only OSC, the shape of the mouse pointer.
-_OWN = re.compile(
-    r"\x1b(?:"
-    r"\[[0-9;:]*m"
-    r"|\[[0-9;]*H"
-    r"|\]22;[a-z]+\x07"
-    r"|\[\?(?:7|25|1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048)[hl]"
-    r"|\[\?(?:2026|2048)\$p"
-    r"|\[[<>=][0-9;]*[uq]"
-    r"|\[\?[0-9;]*u"
-    r"|\[(?:6n|c|\?6n|14t|16t|18t)"
-    r"|\[8;[0-9]+;[0-9]+t"
-    r"|[78]"
-    r")"
-)
-_ACTS = re.compile(
-    "[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-)
+from terminal_bytes import acts_in
+
 _PAYLOADS = (b"\x1b]0;", b"\x1b]2;", b"\x1b]8;", b"\x1b]52;", b"\x1b[2J", b"\x1bP", b"\x1b_")
 
 
@@ -57,10 +40,7 @@ def strings(value):
 
 
 def assert_clean(wire: bytes) -> None:
-    text = wire.decode("utf-8")
-    rest = _OWN.sub("", text)
-    left = _ACTS.search(rest)
-    assert left is None, repr(rest[max(0, left.start() - 60) : left.end() + 60])
+    assert not (act := acts_in(wire.decode("utf-8"))), act
 
 
 def test_the_sample_holds_what_would_act_on_a_terminal(hostile_sample):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from longjudge.cli.comparing import comparison_json, comparison_text
 from longjudge.comparison.compare import RowKind, compare
+from longjudge.comparison.redacting import redacted_comparison
 from longjudge.comparison.report import markdown_comparison, markdown_row
 from longjudge.comparison.sides import (
     JudgedBy,
@@ -55,7 +56,13 @@ def found(part: int, event: int | None, quote: str | None = "q", **members: Any)
 def parts(*chunks: tuple[int, int, ChunkState], thread: str = "main") -> tuple[SidePart, ...]:
     return tuple(
         SidePart(
-            number, state, "timed_out" if state is GAP else "", thread, first, last, last - first
+            number,
+            state,
+            "timed_out" if state is GAP else "",
+            thread,
+            first,
+            last,
+            last - first + 1,
         )
         for number, (first, last, state) in enumerate(chunks, 1)
     )
@@ -191,6 +198,16 @@ def test_marks_say_which_side_finds_what_is_right_and_what_is_not_known() -> Non
     assert "not marked, so not known: 1 of A, 0 of B" in verdict_words(compare(one, other, marks))
 
 
+def test_what_others_found_rightly_and_neither_side_has_is_said() -> None:
+    one = side(parts((0, 11, FLAGGED)), [found(1, 0)])
+    marks = {(bytes.fromhex(digest(event)), "c"): Mark.RIGHT for event in (0, 3)}
+    both = compare(one, one, marks, [(digest(0), "c"), (digest(3), "c"), (digest(5), "c")])
+    assert verdict_words(both) == (
+        "of 1 finding marked right, A finds 1, B 1"
+        " · 1 more marked right in other judgments: neither finds"
+    )
+
+
 def test_findings_are_matched_by_place_and_criterion_and_then_by_quote() -> None:
     chunk = parts((0, 11, FLAGGED))
     one = side(chunk, [found(1, 2, "x"), found(1, 2, "y"), found(1, 5, "rm -rf /")])
@@ -275,6 +292,14 @@ def test_what_cannot_be_compared_is_refused_with_words(members: dict[str, Any]) 
         side_of(past(**members))
 
 
+def test_what_is_handed_out_has_no_secrets_and_what_is_compared_has() -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "kLmNoPqRsTuVwXyZ"
+    one = side(parts((0, 11, FLAGGED)), [found(1, 3, f"TOKEN={secret}", note=f"uses {secret}")])
+    both = compare(one, side(parts((0, 11, CLEAN))), {})
+    assert secret in markdown_comparison(both)
+    assert secret not in markdown_comparison(redacted_comparison(both))
+
+
 def test_no_text_can_pass_for_the_reports_own() -> None:
     hostile = "\x1b[2J# Right\n```\n[x](y)"
     one = side(parts((0, 11, CLEAN)))
@@ -283,7 +308,7 @@ def test_no_text_can_pass_for_the_reports_own() -> None:
     both = compare(one, other, {})
     for text in (
         markdown_comparison(both),
-        markdown_row(both, both.rows[0]),
+        markdown_row(both),
         comparison_text(both),
     ):
         assert "\x1b" not in text

@@ -45,7 +45,7 @@ def test_a_point_is_what_a_run_of_that_size_would_do() -> None:
     made, totals = base.point(2_000), ESTIMATOR.totals(plan, keys, kept)
     assert (made.chunks, made.kept, made.to_ask) == (len(plan), 3, len(plan) - 3)
     assert (made.cost_usd, made.tokens) == (totals.cost_usd, totals.tokens)
-    assert made.anew_usd == ESTIMATOR.totals(plan, keys, set()).cost_usd
+    assert made.anew_usd == ESTIMATOR.totals(plan, keys, frozenset[str]()).cost_usd
     assert 0 < base.point(50_000).fixed_share < made.fixed_share < base.point(200).fixed_share < 1
     by_tokens = CurveBase(SESSION.index, ESTIMATOR, MAKER, kept, by_tokens=True)
     assert by_tokens.point(700).chunks == len(plan_chunks(SESSION.index, chunk_tokens=700))
@@ -68,6 +68,10 @@ def test_what_the_curve_means_is_read_from_its_points() -> None:
     )
     assert "from 50k on larger chunks save less than 3 %" in words
     assert "90k would take 20 % less than 30k" in words
+    # A model that is dearer for long requests.
+    meaning = CurveMeaning.of([*points, point(200_000, 1, 20.0, 0.1)], points[4])
+    words = meaning_words(meaning, 90_000, free=False)
+    assert "from 200k on they take more again, up to 5.0 times as much" in words
     unknown = [
         point(size, 4, burden, 0.1, price=False) for size, burden in ((1, 9), (2, 5), (3, 5))
     ]
@@ -95,7 +99,7 @@ def test_the_figures_of_a_size_leave_out_what_does_not_fit_and_say_what_is_not_k
 def test_a_few_sizes_come_first_and_all_of_them_once() -> None:
     sizes = list(range(100, 200))
     order = coarse_first(sizes, 150)
-    assert order[:4] == [150, 199, 100, 135]
+    assert order[:4] == [150, 199, 135, 167]
     assert sorted(order) == sizes
     early = sorted(order[:9])
     assert all(after - before < 30 for before, after in pairwise(early))

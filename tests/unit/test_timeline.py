@@ -71,6 +71,7 @@ class Bench:
     run: Run | None = None
     generation: int = 1
     kept: frozenset[int] = frozenset()
+    applies: bool = True
 
     @property
     def outlook(self) -> object:
@@ -80,10 +81,11 @@ class Bench:
     def records(self) -> Records | None:
         queued = SimpleNamespace(state=ChunkState.QUEUED)
         ended = {at: each for at, each in self.states.items() if each.state.ended}
-        records = SimpleNamespace(
-            record=lambda at: self.states.get(at, queued), earlier=lambda: ended
-        )
-        return cast("Records", records)
+
+        def record(position: int) -> SimpleNamespace:
+            return self.states.get(position, queued)
+
+        return cast("Records", SimpleNamespace(record=record, earlier=lambda: ended))
 
     def is_kept(self, position: int) -> bool:
         return position in self.kept
@@ -120,6 +122,10 @@ def test_codes_follow_a_judgment_and_the_most_urgent_of_a_stretch_stands_for_it(
     assert codes.most_urgent(0, 4) is Code.GAP
     assert codes.most_urgent(0, 2) is Code.RUNNING
     assert codes.counts(0, 6, Code.GAP, Code.FLAGGED) == 2
+
+
+def test_where_the_rubric_does_not_apply_nothing_is_to_be_asked() -> None:
+    assert set(follow(Bench(4, kept=frozenset({1}), applies=False)).codes) == {Code.NOT_ASKED}
 
 
 def test_the_next_trouble_is_found_both_ways_and_around() -> None:

@@ -160,7 +160,7 @@ class LongjudgeApp(PacedApp):
     def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
         """The palette: every command of the screen, and the themes."""
         at_library = self.current_mode == LIBRARY
-        scopes = (Scope.LIBRARY,) if at_library else (Scope.SCREEN,)
+        scopes = (Scope.LIBRARY,) if at_library else self._workbench.scopes
         choose = self._library.choose if at_library else self._workbench.choose
         if isinstance(screen, WholeScreen):
             scopes, choose = (screen.SCOPE, Scope.OVER), screen.choose
@@ -181,7 +181,9 @@ class LongjudgeApp(PacedApp):
         """Whether something may change at any time: what runs, and what is read or counted."""
         bench = self.bench
         reads = bench.loading is not None or bench.secrets.counting
-        return self.in_flight or bench.stopping or reads
+        # What pauses may do so for hours.
+        rests = bench.resting or self.shelf.queue.resting
+        return (self.in_flight and not rests) or bench.stopping or reads
 
     @property
     def in_flight(self) -> bool:
@@ -218,6 +220,12 @@ class LongjudgeApp(PacedApp):
     def on_past_screen_compare_wanted(self, event: PastScreen.CompareWanted) -> None:
         """Two judgments of the past are to be compared."""
         self.push_screen(comparison_screen(self.bench, event.one, event.other))
+
+    async def on_compare_screen_event_wanted(self) -> None:
+        """An event of a comparison is to be seen: the workbench finds it on the bench."""
+        while isinstance(self.screen, WholeScreen):
+            self.pop_screen()
+        await self._show(WORKBENCH)
 
     async def on_workbench_left(self) -> None:
         """Back to the library."""

@@ -161,7 +161,7 @@ class PatientDriver(LinuxDriver):
         stream = sys.__stderr__
         assert stream is not None, "the app is started on a terminal only"
         self._terminal = LossyTerminal(stream.fileno(), self._repaint)
-        self._away = False
+        self._away = self._over = False
         # The writer thread asks no more of its file than what a lossy terminal has.
         self._file = cast("Any", self._terminal)
 
@@ -176,9 +176,17 @@ class PatientDriver(LinuxDriver):
         self._away = True
 
     def resume_application_mode(self) -> None:
-        """Take the terminal back."""
-        self._away = False
-        super().resume_application_mode()
+        """Take the terminal back, where the app is not over meanwhile."""
+        if not self._over:
+            self._away = False
+            super().resume_application_mode()
+
+    def stop_application_mode(self) -> None:
+        """Leave the terminal as it was; whoever has it meanwhile is left to its own."""
+        if self._away:
+            self._over = True
+        else:
+            super().stop_application_mode()
 
     def write(self, data: str) -> None:
         """Write to the terminal, where it is not somebody else's now.

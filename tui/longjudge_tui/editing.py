@@ -68,9 +68,9 @@ class Editing:
                 _take_back(before)
         finally:
             self.busy = False
-        app.screen.refresh(layout=True)
         if stopped:
             raise asyncio.CancelledError
+        app.screen.refresh(layout=True)
         if child is None:
             return Outcome("this terminal cannot be lent to an editor")
         return child.result()

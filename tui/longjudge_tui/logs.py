@@ -42,6 +42,7 @@ def log_to_file(log: EventLog) -> Generator[None]:
 
     file = LogFile(path, failed)
     log.file, log.on_line = _at_home(path), file.take
+    log.add(LogKind.SESSION, f"longjudge is open; these lines, and older ones, are in {log.file}")
     try:
         with python_logs(heard):
             yield

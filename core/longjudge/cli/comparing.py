@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from longjudge.comparison.compare import FLIPS, RowKind, compare
+from longjudge.comparison.compare import FLIPS, RowKind, compare, refuse_strangers
 from longjudge.comparison.report import ONLY_COUNTED, summary_lines
-from longjudge.comparison.sides import side_of
+from longjudge.comparison.sides import found_keys, side_of
 from longjudge.comparison.words import (
     KIND_WORDS,
     ONE,
@@ -19,6 +19,8 @@ from longjudge.comparison.words import (
     place_words,
     side_words,
 )
+from longjudge.marks import Mark
+from longjudge.store.past_pages import pages_of_session
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
     from longjudge.comparison.alignment import Cell
     from longjudge.comparison.compare import Comparison, Coverage, Marked, Pair, Row
     from longjudge.comparison.sides import Side, SideFinding
-    from longjudge.marks import Mark
-    from longjudge.store import PastJudgment
+    from longjudge.store import PastJudgment, Store
 
 _KEYS = {
     RowKind.ONLY_ONE: "only_one_judged",
@@ -39,15 +40,26 @@ _KEYS = {
 }
 
 
-def compare_judgments(
-    one: PastJudgment, other: PastJudgment, marks: Mapping[tuple[bytes, str], Mark]
+async def compare_judgments(
+    store: Store,
+    one: PastJudgment,
+    other: PastJudgment,
+    marks: Mapping[tuple[bytes, str], Mark],
 ) -> Comparison:
     """Lay one beside the other.
 
     Raises:
-        UsageError: they cannot be compared.
+        LongjudgeError: they cannot be compared, or the store cannot be read.
     """
-    return compare(side_of(one), side_of(other), marks)
+    sides = side_of(one), side_of(other)
+    refuse_strangers(sides[0].session, sides[1].session)
+    right = {(digest.hex(), name) for (digest, name), mark in marks.items() if mark is Mark.RIGHT}
+    elsewhere: set[tuple[str, str]] = set()
+    if right:
+        async for page in pages_of_session(store, other.real_path, other.session_id):
+            here = (each for each in page if each.real_path == other.real_path)
+            elsewhere.update(key for each in here for key in found_keys(each) if key in right)
+    return compare(*sides, marks, elsewhere)
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -109,6 +121,7 @@ def comparison_json(comparison: Comparison) -> str:
         "marks": {
             "right": _marked_json(comparison.right),
             "wrong": _marked_json(comparison.wrong),
+            "right_elsewhere": comparison.missed,
             "unmarked_one": comparison.unmarked_one,
             "unmarked_other": comparison.unmarked_other,
         },

@@ -136,7 +136,7 @@ async def _show_two(
         raise UsageError(f"{clean_line(one.id, 40)}: both sides are this judgment; name another")
     if request.redact:
         one, other = _redacted(one), _redacted(other)
-    comparison = compare_judgments(one, other, marks)
+    comparison = await compare_judgments(store, one, other, marks)
     match request.format:
         case Format.JSON:
             click.echo(comparison_json(comparison))

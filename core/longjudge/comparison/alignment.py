@@ -202,7 +202,8 @@ def _stretches(
 
 def _text_differs(one: _Block, other: _Block) -> bool:
     """Whether the two have read other texts: of other lengths, or of other digests."""
-    if (one.first, one.last) == (other.first, other.last) and one.chars != other.chars:
+    same_span = (one.first, one.last) == (other.first, other.last)
+    if same_span and one.chars != other.chars and one.chars and other.chars:
         return True
     few, many = sorted((one.digests, other.digests), key=len)
     return any(many.get(place, digest) != digest for place, digest in few.items())

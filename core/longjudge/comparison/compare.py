@@ -105,6 +105,7 @@ class Comparison:
 
     `same_plan` says that every row is one chunk of each side. `remarks` are what has to be known
     beside the numbers, `why_no_scores` why the scores do not compare: empty where they do.
+    `missed` counts findings of other judgments that are marked right and that neither side has;
     `unmarked_one` and `unmarked_other` count findings that nobody has marked; `marks` has all
     marks, by digest and criterion.
     """
@@ -119,6 +120,7 @@ class Comparison:
     coverage_other: Coverage
     right: Marked
     wrong: Marked
+    missed: int
     unmarked_one: int
     unmarked_other: int
     same_plan: bool
@@ -146,8 +148,13 @@ class Comparison:
         return "chunk" if self.same_plan else "stretch"
 
 
-def compare(one: Side, other: Side, marks: Mapping[tuple[bytes, str], Mark]) -> Comparison:
-    """Lay one side beside the other.
+def compare(
+    one: Side,
+    other: Side,
+    marks: Mapping[tuple[bytes, str], Mark],
+    elsewhere: Iterable[tuple[str, str]] = (),
+) -> Comparison:
+    """Lay one side beside the other; `elsewhere` are `found_keys` of other judgments.
 
     Raises:
         UsageError: they are about different sessions.
@@ -169,6 +176,7 @@ def compare(one: Side, other: Side, marks: Mapping[tuple[bytes, str], Mark]) -> 
         coverage_other=_coverage([(row.other, row.one) for row in rows]),
         right=marked.tally(Mark.RIGHT),
         wrong=marked.tally(Mark.WRONG),
+        missed=marked.missed(elsewhere),
         unmarked_one=marked.unmarked(one.findings),
         unmarked_other=marked.unmarked(other.findings),
         same_plan=same_plan,
@@ -310,6 +318,12 @@ class _Marks:
             for side, found in enumerate(self._found)
         )
         return Marked(len(keys), one[0], other[0], one[1], other[1])
+
+    def missed(self, elsewhere: Iterable[tuple[str, str]]) -> int:
+        """What others found and is marked right, and neither side has."""
+        return sum(
+            self.marks.get(key) is Mark.RIGHT for key in set(elsewhere) if key not in self._places
+        )
 
     def unmarked(self, findings: Iterable[SideFinding]) -> int:
         """Findings without a mark."""

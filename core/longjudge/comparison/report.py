@@ -42,9 +42,9 @@ def markdown_comparison(comparison: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def markdown_row(comparison: Comparison, row: Row) -> str:
-    """One row, with which judgments it is from."""
-    session = comparison.one.session
+def markdown_row(comparison: Comparison) -> str:
+    """Its first row, with which judgments it is from."""
+    session, row = comparison.one.session, comparison.rows[0]
     lines = [
         f"### {inline(words.KIND_WORDS[row.kind])}",
         "",

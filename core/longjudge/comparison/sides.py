@@ -16,6 +16,8 @@ from longjudge.states import ChunkState, JudgmentStatus
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from longjudge.store import PastJudgment
 
 JUDGED = frozenset({ChunkState.CLEAN, ChunkState.FLAGGED})
@@ -208,6 +210,18 @@ def side_of(judgment: PastJudgment) -> Side:
         score_range=result.score_range,
         fault=result.fault or "",
     )
+
+
+def found_keys(judgment: PastJudgment) -> Iterator[tuple[str, str]]:
+    """What marks on the findings of a judgment go by, where they name an event."""
+    findings = judgment.result.get("findings", [])
+    try:
+        told = msgspec.convert(findings, list[_Finding])
+    except msgspec.ValidationError:
+        return
+    for finding, digest in zip(told, judgment.digests, strict=False):
+        if finding.event is not None and digest:
+            yield digest, finding.criterion
 
 
 def judged_by(judgment: PastJudgment) -> JudgedBy:

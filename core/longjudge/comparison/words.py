@@ -48,7 +48,8 @@ def side_words_in_brief(side: Side) -> str:
     by = side.by
     when = "now" if side.created is None else moment(side.created)
     judged = f"{side.judged:,} of {len(side.parts):,} judged"
-    return f"{when} · {judged} · {clean_line(by.version, 20)} · {by.judge_words} · {by.size_words}"
+    size = by.size_words.replace("characters", "chars")
+    return f"{when} · {judged} · {clean_line(by.version, 20)} · {by.judge_words} · {size}"
 
 
 def progress_words(side: Side) -> str:
@@ -150,6 +151,9 @@ def verdict_words(comparison: Comparison) -> str:
         _marked_words(marked, mark) for marked, mark in ((right, Mark.RIGHT), (wrong, Mark.WRONG))
     ]
     known = [words for words in told if words]
+    if comparison.missed:
+        more = f"{comparison.missed:,} more" if right.marked else f"{comparison.missed:,}"
+        known.append(f"{more} marked right in other judgments: neither finds")
     if not known:
         return NO_MARK_YET
     unmarked = (comparison.unmarked_one, comparison.unmarked_other)

@@ -6,6 +6,7 @@ condition) are one version, and the newest of them is kept, as somebody typed it
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -75,10 +76,10 @@ async def note_rubric(
     now = time.time() if used is None else used
     if toml is None:
         for known in await _read(store, rubric.name, rubric.version):
-            if _says_the_same(known.toml, rubric):
+            if await asyncio.to_thread(_says_the_same, known.toml, rubric):
                 await store.write(_TOUCH, (now, rubric.version, rubric.name))
                 return
-    text = rubric_toml(rubric) if toml is None else toml
+    text = await asyncio.to_thread(rubric_toml, rubric) if toml is None else toml
     label, text = without_surrogates(rubric.label), without_surrogates(text)
     await store.write(_NOTE, (rubric.version, rubric.name, label, text, now, now))
 
@@ -114,7 +115,7 @@ async def rubric_of_version(store: StoreFile, version: str) -> Rubric | None:
         StoreError: the store cannot be read.
     """
     for known in await _read(store, None, version):
-        rubric, _ = check_rubric_text(known.toml, known.name)
+        rubric, _ = await asyncio.to_thread(check_rubric_text, known.toml, known.name)
         if rubric is not None:
             return rubric
     return None

@@ -124,31 +124,46 @@ class Rows:
 
 def _fitting(entries: Sequence[Entry], words: str) -> list[Entry]:
     wanted = words.casefold().split()
-    if not wanted:
-        return list(entries)
-    return [each for each in entries if _fits(each, wanted)]
+    return [*filter(_Fitting(wanted).fits, entries)] if wanted else list(entries)
 
 
-def _fits(entry: Entry, wanted: Sequence[str]) -> bool:
-    setting = f"{entry.setting.size} {entry.setting.unit}" if entry.setting else ""
-    text = " ".join(
-        (
-            entry.id,
-            entry.title,
-            entry.path,
-            entry.session_id,
-            entry.rubric,
-            entry.version,
-            entry.model,
-            entry.status,
-            entry.status.replace("_", " "),
-            moment(entry.created),
-            setting,
-            "forced" if entry.fault else "",
-            *(reason for reason, _ in entry.gaps),
+class _Fitting:
+    """Tells whether a judgment has all of some words.
+
+    What many have in common is put into words once: there may be very many.
+    """
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        # A time takes long to write out, and only what looks like one is looked for in it.
+        self._wanted = [(word, not {"-", ":"}.isdisjoint(word)) for word in wanted]
+        self._sessions: dict[tuple[str, str, str], str] = {}
+        self._ways: dict[tuple[object, ...], str] = {}
+
+    def fits(self, entry: Entry) -> bool:
+        """Whether they are in it."""
+        session = (entry.title, entry.path, entry.session_id)
+        about = self._sessions.get(session)
+        if about is None:
+            about = self._sessions[session] = " ".join(session).casefold()
+        reasons = tuple(reason for reason, _ in entry.gaps)
+        named = (entry.rubric, entry.version, entry.model, entry.status, *reasons)
+        way = (*named, entry.setting, bool(entry.fault))
+        by = self._ways.get(way)
+        if by is None:
+            by = self._ways[way] = _by(entry, named)
+        return all(
+            word in about
+            or word in by
+            or word in entry.id
+            or (like_a_time and word in moment(entry.created))
+            for word, like_a_time in self._wanted
         )
-    ).casefold()
-    return all(each in text for each in wanted)
+
+
+def _by(entry: Entry, named: tuple[str, ...]) -> str:
+    setting = f"{entry.setting.size} {entry.setting.unit}" if entry.setting else ""
+    forced = "forced" if entry.fault else ""
+    return " ".join([*named, entry.status.replace("_", " "), setting, forced]).casefold()
 
 
 def _arranged(entries: Sequence[Entry], words: str, order: Order) -> list[Entry]:

@@ -14,6 +14,7 @@ from longjudge.errors import UsageError
 from longjudge.estimate import Estimator
 from longjudge.judges.make import credential_fault, make_judge, notice_about
 from longjudge.keys import key_origin
+from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.text import clean_line
 from longjudge_tui.bench.costs import ModelCosts
@@ -259,9 +260,10 @@ class Bench(Filing):
     def _measure(self, session: Session) -> Measured:
         """In a thread: a long session takes longer to measure and to plan than a frame."""
         estimator = Estimator.of(session, self.rubric, self.judge.model, self.judge.price)
-        # The price table, and what the SDK says of models, is read here in the thread and not by
-        # the first frame.
+        # The price table, what the SDK says of models, and the expressions that find secrets are
+        # loaded here in the thread and not by the first frame.
         estimator.cost(1)
+        find_secrets("")
         if self.judge.judges_meaning:
             notice_about(self.tuning.model_name, self.config)
         foreseen = self.tuning.foresee(session, estimator, self._stock.keys)

@@ -25,16 +25,17 @@ SLICE = 5_000
 class Code(IntEnum):
     """What has become of a chunk, the least urgent first."""
 
-    KEPT = 0
-    CLEAN = 1
-    TO_ASK = 2
-    QUEUED = 3
-    WAITING = 4
-    RETRYING = 5
-    RUNNING = 6
-    DISPUTED = 7
-    GAP = 8
-    FLAGGED = 9
+    NOT_ASKED = 0
+    KEPT = 1
+    CLEAN = 2
+    TO_ASK = 3
+    QUEUED = 4
+    WAITING = 5
+    RETRYING = 6
+    RUNNING = 7
+    DISPUTED = 8
+    GAP = 9
+    FLAGGED = 10
 
 
 _BY_URGENCY = tuple(sorted(Code, reverse=True))
@@ -57,9 +58,22 @@ _OF_STATE = {
 class Source(Protocol):
     """What the codes are read from: the bench."""
 
-    run: Run | None
-    outlook: Outlook | None
     generation: int
+
+    @property
+    def run(self) -> Run | None:
+        """The judgment, where there is one."""
+        ...
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """The plan with its keys."""
+        ...
+
+    @property
+    def applies(self) -> bool:
+        """Whether the rubric applies, so that anything is ever asked."""
+        ...
 
     @property
     def records(self) -> Records | None:
@@ -127,13 +141,15 @@ class ChunkCodes:
         chunks = len(outlook.plan) if outlook is not None else 0
         if source.run is not None:
             self.codes = bytearray([Code.QUEUED]) * chunks
+        elif not source.applies:
+            self.codes = bytearray([Code.NOT_ASKED]) * chunks
         else:
             states = (Code.TO_ASK, Code.KEPT)
             self.codes = bytearray(states[source.is_kept(each)] for each in range(chunks))
 
     def _look(self) -> set[int]:
         records = self._source.records
-        if records is None or not self._pending:
+        if records is None or not self._source.applies:
             self._pending.clear()
             return set()
         changed: set[int] = set()

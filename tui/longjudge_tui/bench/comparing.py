@@ -6,7 +6,7 @@ It is computed in a thread, anew whenever a side says something else.
 from __future__ import annotations
 
 import asyncio
-import time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from longjudge.comparison.compare import compare, refuse_strangers
@@ -91,7 +91,7 @@ class Comparing:
         if self.one is None or self.other is None or self._laying or self.reading:
             return
         state = (_state(self.one), _state(self.other), self.bench.marking.changes)
-        if state == self._seen or time.monotonic() < self._next:
+        if state == self._seen or monotonic() < self._next:
             return
         self._seen, self._laying = state, True
         self._chores.start(self._lay(self.one, self.other))
@@ -99,6 +99,11 @@ class Comparing:
     def choose(self, offer: Offer, *, one: bool) -> None:
         """Have another side."""
         self._chores.start(self._said(self._choose(offer, one=one)))
+
+    def read_offers_again(self) -> None:
+        """Take in the judgments that have been recorded meanwhile."""
+        if self._about is not None and not self.reading:
+            self._chores.start(self._said(self._read_offers(self._about)))
 
     def swap(self) -> None:
         """A becomes B."""
@@ -156,13 +161,16 @@ class Comparing:
         await self._look_at_open(one or other)
         if self._about is None:
             raise UsageError("no session is open to compare judgments of; open one first")
-        await self._offers.read(self._about, with_now=self.session is not None)
+        await self._read_offers(self._about)
         self.one = one
         self.other = other or self._now() or await self._offers.newest(one)
         if self.one is None and self.other is not None:
             self.one = await self._offers.before(*self._terms_there(self.other))
         if self.one is None or self.other is None:
             raise UsageError(self._offers.nothing_to_compare())
+
+    async def _read_offers(self, about: SideSession) -> None:
+        await self._offers.read(about, with_now=self.session is not None)
 
     def _terms_there(self, source: Source) -> tuple[str, JudgedBy]:
         """The id under which a side was recorded, if it was, and what it was judged by."""
@@ -217,33 +225,36 @@ class Comparing:
         self.changes += 1
 
     async def _lay(self, one: Source, other: Source) -> None:
-        began = time.monotonic()
+        began = monotonic()
         session, marks = self.session, self.bench.marking.marks
         try:
-            lines = await asyncio.to_thread(_computed, one, other, session, marks)
+            lines = await asyncio.to_thread(self._computed, one, other, session, marks)
             problem = ""
         except UsageError as error:
             lines, problem = Lines.nothing(), line(str(error), 500)
         finally:
             self._laying = False
-        took = time.monotonic() - began
-        self._next = time.monotonic() + max(LEAST_REST_SECONDS, took * REST_SHARE)
+        took = monotonic() - began
+        self._next = monotonic() + max(LEAST_REST_SECONDS, took * REST_SHARE)
         if one is self.one and other is self.other and lines is not None:
             self.lines, self.problem = lines, problem
             self.changes += 1
 
-
-def _computed(
-    one: Source, other: Source, session: Session | None, marks: Mapping[tuple[bytes, str], Mark]
-) -> Lines | None:
-    """Both sides as they are, beside one another; None while one has no plan."""
-    sides = [
-        each if isinstance(each, Side) else each.side(session) if session is not None else None
-        for each in (one, other)
-    ]
-    if sides[0] is None or sides[1] is None:
-        return None
-    return Lines.of(compare(sides[0], sides[1], marks))
+    def _computed(
+        self,
+        one: Source,
+        other: Source,
+        session: Session | None,
+        marks: Mapping[tuple[bytes, str], Mark],
+    ) -> Lines | None:
+        """Both sides as they are, beside one another; None while one has no plan."""
+        sides = [
+            each if isinstance(each, Side) else each.side(session) if session is not None else None
+            for each in (one, other)
+        ]
+        if sides[0] is None or sides[1] is None:
+            return None
+        return Lines.of(compare(sides[0], sides[1], marks, self._offers.found))
 
 
 def _state(source: Source) -> Hashable:

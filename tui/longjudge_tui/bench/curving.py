@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from longjudge.keys import KeyMaker
     from longjudge.sessions.model import EventIndex
 
-MOST_CHUNKS = 60_000
+MOST_CHUNKS = 20_000
 """About as many chunks as the smallest size of a curve makes: more take long, and nobody asks."""
 
 
@@ -135,7 +135,7 @@ def coarse_first(sizes: Sequence[int], first: int) -> list[int]:
     if not sizes:
         return [first]
     last = len(sizes) - 1
-    order: dict[int, None] = dict.fromkeys((first, sizes[last], sizes[0]))
+    order: dict[int, None] = dict.fromkeys((first, sizes[last]))
     # Steps of powers of two, so that every round lies in the middle of the one before.
     step = 1 << last.bit_length()
     while step > 1:

@@ -63,6 +63,7 @@ class EditSession:
         self.checked: Checked | None = None
         self.price: EditPrice | None = None
         self.prompt: FullText | None = None
+        self.prompt_at = position
         self.past: tuple[Past, ...] = ()
         self.said: list[str] = []
         self.text = opened.restored.text if opened.restored is not None else opened.text
@@ -74,7 +75,8 @@ class EditSession:
         self._checked_by: object = None
         self._checking = self._pricing = False
         self._tried: Attempt | None = None
-        self._rubric: Rubric | None = None
+        # Until the text is one, and a draft may never have been, what is in use stands for it.
+        self._rubric = bench.rubric
         self._price_of: object = None
         self._prompt_of: object = None
         self._say_what_was_opened(opened)
@@ -101,7 +103,7 @@ class EditSession:
         return DraftKeeper(self.bench.editing.folder, source.key, source.name)
 
     @property
-    def rubric(self) -> Rubric | None:
+    def rubric(self) -> Rubric:
         """The last rubric that the text was: price and prompt stay its own while it is none."""
         return self._rubric
 
@@ -149,10 +151,11 @@ class EditSession:
         if self._check_is_due():
             self._chores.start(self._check())
         rubric, outlook = self.rubric, self.bench.outlook
-        if rubric is None or outlook is None:
+        if outlook is None:
             return
-        kept = self.bench.editing.kept
-        price_of = (outlook, rubric.version, self.bench.judge, kept)
+        # A judgment may keep verdicts all the time.
+        counted = 0 if self.bench.running else self.bench.editing.kept
+        price_of = (outlook.plan, rubric.version, self.bench.judge, counted)
         if not self._pricing and self._price_of != price_of:
             self._chores.start(self._estimate(rubric, price_of))
         prompt_of = (outlook.plan, rubric.version, self.position, self.bench.judge)
@@ -199,19 +202,20 @@ class EditSession:
             self._pricing = False
 
     async def _build_prompt(self, rubric: Rubric, prompt_of: object) -> None:
-        prompt = await prompt_text(self.bench, self.position, rubric)
+        position = self.position
+        prompt = await prompt_text(self.bench, position, rubric)
         if self._prompt_of == prompt_of:
-            self.prompt = prompt
+            self.prompt, self.prompt_at = prompt, position
 
     async def _read_past(self) -> None:
         """What can be taken back: the text as it stands, other windows', and every version."""
         source = self.source
-        names = {source.name, self.rubric.name if self.rubric is not None else source.name}
+        names = {source.name, self.rubric.name}
         found = [await self.bench.editing.versions(name) for name in sorted(names)]
         versions = sorted(
             (each for some in found for each in some), key=lambda each: -each.last_used
         )
-        standing, _ = check_rubric_text(source.text, "standing")
+        standing, _ = await asyncio.to_thread(check_rubric_text, source.text, "standing")
         version = standing.version if standing is not None else ""
         rows = [Past(source.name, source.text, version, f"as it is: {source.origin_words}")]
         rows += [
@@ -219,7 +223,11 @@ class EditSession:
             for each in self._drafts
             if each.elsewhere or each.text != self.text
         ]
-        rows += [Past(each.name, _safe(each), each.version, _facts(each)) for each in versions]
+        texts = await asyncio.to_thread(lambda: [_safe(each) for each in versions])
+        rows += [
+            Past(each.name, text, each.version, _facts(each))
+            for each, text in zip(versions, texts, strict=True)
+        ]
         self.past = tuple(rows)
 
     def read_past(self) -> None:
@@ -322,7 +330,7 @@ def _safe(version: RubricVersion) -> str:
 
 
 def _facts(version: RubricVersion) -> str:
-    judged = "judged nothing yet"
+    judged = "no judgment yet"
     if version.judgments:
         sessions, judgments = plural(version.sessions, "session"), version.judgments
         judged = f"{sessions} in {plural(judgments, 'judgment')}"

@@ -113,7 +113,8 @@ class Editing:
         Raises:
             LongjudgeError: the judge cannot answer it, or not now.
         """
-        bench.tuning.use_rubric(rubric)
+        if rubric != bench.rubric:
+            bench.tuning.use_rubric(rubric)
         if text == source.text and (source.path is not None or source.origin == BUILT_IN):
             self._used = None
             bench.tuning.rubric_name = str(source.path or rubric.name)

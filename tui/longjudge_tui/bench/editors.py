@@ -40,6 +40,9 @@ _WINDOWS: Final = frozenset(
 )
 """Editors with a window of their own: the terminal stays ours."""
 
+_IN_TERMINAL: Final = frozenset({"-nw", "--no-window-system", "-t", "--terminal", "--batch"})
+_ELSEWHERE: Final = frozenset({"-n", "--no-wait", "-c", "--create-frame"})
+
 
 @dataclass(frozen=True, slots=True)
 class Editor:
@@ -82,14 +85,19 @@ def find_editor(
     for variable in VARIABLES:
         named = environment.get(variable, "").strip()
         if named:
-            return _named(variable, named, which)
+            return _named(variable, named, environment, which)
     for usual in USUAL:
         if (found := which(usual)) is not None:
-            return Editor((found,), usual)
+            return Editor((found,), usual, _has_window([usual], environment))
     raise UsageError("no editor was found: set EDITOR to one, such as EDITOR=nano")
 
 
-def _named(variable: str, named: str, which: Callable[[str], str | None]) -> Editor:
+def _named(
+    variable: str,
+    named: str,
+    environment: Mapping[str, str],
+    which: Callable[[str], str | None],
+) -> Editor:
     try:
         argv = shlex.split(named)
     except ValueError as error:
@@ -101,14 +109,20 @@ def _named(variable: str, named: str, which: Callable[[str], str | None]) -> Edi
     if found is None:
         name = clean_line(program or named, 60)
         raise UsageError(f"{variable} names {name}, which is not here; set it to an editor that is")
-    tool = _tool(program)
-    return Editor((found, *argv[1:]), clean_line(tool, 40), tool in _WINDOWS or _remote(argv))
+    name = clean_line(_tool(program), 40)
+    return Editor((found, *argv[1:]), name, _has_window(argv, environment))
 
 
-def _remote(argv: list[str]) -> bool:
-    """Whether emacsclient is told to leave the terminal alone."""
-    quiet = {"-n", "--no-wait", "-c", "--create-frame"}
-    return _tool(argv[0]) == "emacsclient" and not quiet.isdisjoint(argv)
+def _has_window(argv: list[str], environment: Mapping[str, str]) -> bool:
+    """Whether an editor leaves the terminal alone; Emacs does where it may."""
+    match _tool(argv[0]):
+        case "emacs":
+            display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
+            return bool(display) and _IN_TERMINAL.isdisjoint(argv)
+        case "emacsclient":
+            return not _ELSEWHERE.isdisjoint(argv)
+        case tool:
+            return tool in _WINDOWS
 
 
 def _tool(program: str) -> str:

@@ -88,11 +88,15 @@ class LogLine:
     @property
     def text(self) -> str:
         """The line as it is copied and saved."""
-        day = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.time))
+        return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(self.time))} {self.told}"
+
+    @property
+    def told(self) -> str:
+        """The line without its time."""
         part = "" if self.part is None else f"part {self.part.number}: "
         where = "" if self.subject is None else f" · {self.subject.name}"
         again = f" (×{self.times:,})" if self.times > 1 else ""
-        return f"{day} {self.kind.value:<8} {part}{self.words}{again}{where}"
+        return f"{self.kind.value:<8} {part}{self.words}{again}{where}"
 
 
 class EventLog:

@@ -13,6 +13,7 @@ from longjudge.result import quotes_words
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
 from longjudge_tui.bench.forcing import forced_label
+from longjudge_tui.bench.going_on import SAVED, another_model, go_on_words, shorter
 from longjudge_tui.bench.run_words import (
     findings_words,
     found_words,
@@ -31,7 +32,6 @@ from longjudge_tui.wording import (
     line,
     pause_words,
     plural,
-    price_range,
     size,
 )
 
@@ -160,7 +160,7 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
     run = f"{command('run').shown} runs"
     if missing_key and totals.to_ask:
         plan = _known(totals, preview)
-        another = _another_model()
+        another = another_model()
         to_ask = f"{totals.to_ask} to ask"
         if missing_key.endswith(IS_NOT_SET):
             word, named = "no key", []
@@ -216,15 +216,11 @@ def _known(
     return " · ".join([kept, found, *to_ask, *said])
 
 
-def _another_model() -> str:
-    return f"{command('choose_model').shown} chooses another model, such as {OFFLINE_MODEL}"
-
-
 def in_the_app(error: LongjudgeError) -> str:
     """An error as it is said where keys are pressed: the way out first, since lines are cut."""
     words = str(error)
     if isinstance(error, CredentialError):
-        return f"{_another_model()}: {words.removesuffix(OFFLINE_ON_THE_COMMAND_LINE)}"
+        return f"{another_model()}: {words.removesuffix(OFFLINE_ON_THE_COMMAND_LINE)}"
     return words
 
 
@@ -277,7 +273,7 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:
         words += _ending(run.result, bench.session.name if bench.session else "", run.held)
-        go_on = [] if typing else _go_on(bench, run.result)
+        go_on = [] if typing else go_on_words(bench, run.result)
     elif bench.stopping and run is not None:
         words.append(releasing_words(run))
     elif run is not None and run.paused:
@@ -299,10 +295,12 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         nothing_kept = f"{lost} IS KEPT: {line(bench.store_error, 40)}"
         variants.append(" · ".join([nothing_kept, *go_on, *words[1:]]))
     elif go_on:
-        if " goes on: " in go_on[0]:
-            variants.append(" · ".join([*words, go_on[0].partition(": ")[0]]))
+        variants += shorter(words, go_on)
         # Where the line is cut, what to do is not what is lost.
         variants.append(" · ".join([*go_on, *words]))
+    if bench.remark.startswith(SAVED) and not bench.store_error:
+        # A path is of no use without its end.
+        variants.append(bench.remark)
     return variants
 
 
@@ -311,35 +309,6 @@ def _reading(bench: Bench) -> str:
         return "reading the session…"
     leave = command("back")
     return f"reading, {bench.loading.percent} % · enter opens an event · {leave.shown} leaves"
-
-
-def _go_on(bench: Bench, result: Result) -> list[str]:
-    """The key that asks what is missing, where that can be asked; else the way to the findings."""
-    if result.error:
-        return []
-    if (fit := bench.fit) is not None:
-        key, of = command("fit_size").shown, f"{plural(fit.parts, 'part')} too large"
-        return [f"{of}: {key} uses chunks of {fit.size:,} {bench.tuning.unit.value}"]
-    if not result.unjudged_chunks:
-        if result.findings:
-            return [f"{command('next_finding').shown} goes to the findings"]
-        rules = f"{command('filter_findings').shown} shows what the rules say"
-        return [rules] if result.disagreements else []
-    return [rest_words(bench)]
-
-
-def rest_words(bench: Bench) -> str:
-    """What the key would ask that is missing, and what stands in its way."""
-    run, outlook = command("run").shown, bench.outlook
-    if bench.store_error or outlook is None:
-        return f"{run} asks again"
-    totals = outlook.totals
-    if not totals.to_ask:
-        return f"{run} asks nothing: what was missing is kept by now"
-    if bench.missing_key:
-        return f"{line(bench.missing_key, 60)}: {_another_model()}"
-    cost, _ = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
-    return f"{run} goes on: {totals.to_ask:,} to ask, {cost}"
 
 
 def _short_limit(bench: Bench) -> list[str]:

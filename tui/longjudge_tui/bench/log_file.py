@@ -93,13 +93,18 @@ class LogFile:
         if not lines:
             return
         pid = os.getpid()
-        text = "".join(f"[{pid}] {redacted_text(clean_line(each, LINE_CHARS))}\n" for each in lines)
+        text = "".join(f"[{pid}] {_safe(each)}\n" for each in lines)
         try:
             append(self.path, text.encode("utf-8", "replace"))
         except OSError as error:
             if not self._said:
                 self._said = True
                 self._failed(error.strerror or str(error))
+
+
+def _safe(text: str) -> str:
+    """One line without secrets that acts on no terminal; a secret must not be cut in two first."""
+    return clean_line(redacted_text(text[: 2 * LINE_CHARS]), LINE_CHARS)
 
 
 def append(path: Path, data: bytes) -> None:

@@ -99,5 +99,5 @@ class LogView:
             return False
         if not words:
             return True
-        text = line.text.lower()
+        text = line.told.lower()
         return all(word in text for word in words)

@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.comparison.sides import Side, SideFinding, SidePart, SideSession
+from longjudge.redaction import redacted_text
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, JudgmentStatus
 from longjudge.store import real_path
@@ -133,12 +134,12 @@ def _side(session: Session, outlook: Outlook, records: Records | None, terms: Te
 
 
 def session_of(session: Session) -> SideSession:
-    """The session that is open, as a side knows it; looks at the disk."""
+    """The session that is open, as a recorded side would know it; looks at the disk."""
     return SideSession(
         path=session.name,
         real_path=real_path(session.path),
         id=session.id,
-        title=session.title,
+        title=redacted_text(session.title),
         format=session.format,
         events=len(session.index),
     )

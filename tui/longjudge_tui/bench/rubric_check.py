@@ -110,6 +110,10 @@ class EditPrice:
     keys: Sequence[str]
     question_usd: Sequence[float | None]
 
+    def is_of(self, outlook: Outlook, judge: Judge) -> bool:
+        """Whether it is about the plan and the judge that stand now."""
+        return self.outlook.plan is outlook.plan and self.judge is judge
+
     @classmethod
     def of(
         cls, outlook: Outlook, rubric: Rubric, judge: Judge, redactor: str, kept: Container[str]

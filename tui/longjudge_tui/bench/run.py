@@ -149,6 +149,11 @@ class Run(Records):
         """Whether somebody lets it ask nothing now."""
         return self._judgment.paused
 
+    @property
+    def resting(self) -> bool:
+        """Whether it pauses, and nothing is on its way any more."""
+        return self.paused and not self.in_hand
+
     def pause(self) -> bool:
         """Ask nothing until it goes on; False where it pauses already, or is being ended."""
         return self.result is None and self._judgment.pause()

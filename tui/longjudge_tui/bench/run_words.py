@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.run import Run
 
 PAUSED = "PAUSED by hand"
+
+_STATUS = re.compile(r"([1-9][0-9]{2})(?: \(([^)]*)\))?(?:: )?(.*)")
+"""A problem that begins with the status of a reply: `429 (rate_limit_error): slow down`."""
 
 _ENDINGS = {
     "cancel": "cancelling",
@@ -53,6 +57,8 @@ def running_line(run: Run, label: str, advice: LimitAdvice | None) -> list[str]:
     few = [found, score, judged, gaps, *retries]
     fewer = [found_short, score, judged, gaps]
     short = [found_short, score_short, f"{figures.judged} of {figures.chunks}", gaps]
+    # That there is no gap may be left out; a gap never is.
+    lean = short if figures.gaps else short[:3]
     variants = [
         [label, *whole, spent, *rate, *held, elapsed],
         [label, *whole, spent, *rate, elapsed],
@@ -64,10 +70,11 @@ def running_line(run: Run, label: str, advice: LimitAdvice | None) -> list[str]:
         [*fewer, cost, *rate_short, brief_time],
         [*fewer, *rate_short, brief_time],
         [*short, cost, *rate_short, brief_time],
+        [*lean, cost, *rate_short, left_brief or time],
         [*short, *rate_short, brief_time],
         [*short, *rate_short, left_brief or time],
         [*short, left_brief or time],
-        [*short[:3], left_brief or time],
+        [*lean, left_brief or time],
     ]
     return [" · ".join(each) for each in variants]
 
@@ -134,12 +141,17 @@ def releasing_words(run: Run) -> str:
     return f"{ending}: {hand_words(run.in_hand) or 'all is released, the result comes'}…"
 
 
-def retry_words(run: Run, position: int) -> str:
-    """When a chunk is asked again."""
+def retry_words(run: Run, position: int, problem: str) -> tuple[str, str]:
+    """When a chunk is asked again, with the status that says why, and the rest of the problem.
+
+    The status has its place where there is little room: `in 4 s (429)`.
+    """
+    found = _STATUS.fullmatch(problem)
+    status, rest = (f" ({found[1]})", found[3] or found[2] or "") if found else ("", problem)
     if run.paused:
-        return "paused by hand"
+        return f"paused by hand{status}", rest
     wait = ceil(run.retry_in(position))
-    return f"in {wait} s" if wait else "next in turn"
+    return (f"in {wait} s{status}" if wait else f"next in turn{status}"), rest
 
 
 def asker_words(run: Run, position: int) -> str:
@@ -170,6 +182,7 @@ def hand_labels(hand: InHand) -> tuple[str, ...]:
     calls = hand.calls + hand.verdicts
     return (
         f"{plural(calls, 'call')}, {hand.leases} held",
+        f"{calls} open, {hand.leases} held",
         f"{calls} + {hand.leases} held",
         f"{calls}+{hand.leases}…",
         "…",

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longjudge.comparison.sides import JudgedBy, side_of
+from longjudge.comparison.sides import JudgedBy, found_keys, side_of
 from longjudge.errors import UsageError
 from longjudge.history import Entry, hex_marks, of_one_session
 from longjudge.store.past_pages import pages_of_session, whole_judgment
@@ -31,10 +31,14 @@ class Offer:
 
 
 class Offers:
-    """`offers` has what stands now first, where its session is open, then the newest judgments."""
+    """`offers` has what stands now first, where its session is open, then the newest judgments.
+
+    `found` is what marks on the findings of any of them go by.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self.offers: list[Offer] = []
+        self.found: set[tuple[str, str]] = set()
         self._bench = bench
         self._faults: list[str] = []
 
@@ -48,6 +52,8 @@ class Offers:
         entries: list[Entry] = []
         async for page in pages_of_session(self._bench.store, session.real_path, session.id):
             entries += [Entry.of(past, marks) for past in page]
+            here = (past for past in page if past.real_path == session.real_path)
+            self.found.update(key for past in here for key in found_keys(past))
         same = of_one_session(entries, session.real_path, session.id)
         now = [Offer(None)] if with_now else []
         self.offers = [*now, *map(Offer, same)]

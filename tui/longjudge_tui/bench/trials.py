@@ -147,6 +147,11 @@ class Trials(Foresight):
         """Whether the judgment in flight asks nothing until somebody lets it go on."""
         return self._judging and self.run is not None and self.run.paused
 
+    @property
+    def resting(self) -> bool:
+        """Whether it pauses, and nothing is on its way any more."""
+        return self.paused and self.run is not None and self.run.resting
+
     def pause_or_go_on(self) -> None:
         """Let the judgment in flight ask nothing more for a while; again: let it go on."""
         run = self.run

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BAR",
     "COMMANDS",
+    "LETTERS",
     "LIBRARY_BAR",
     "Command",
     "Scope",
@@ -46,6 +47,13 @@ COMMANDS: tuple[Command, ...] = (
     *EDITOR,
     *DIALOGS,
 )
+
+LETTERS = frozenset(
+    each.id
+    for each in COMMANDS
+    if each.urgent and any(len(key) == 1 or key == "slash" for key in each.keys)
+)
+"""Commands whose keys would never reach a field: in one, every letter is a letter."""
 
 _BY_ID = {command.id: command for command in COMMANDS}
 

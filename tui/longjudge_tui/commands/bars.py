@@ -24,6 +24,7 @@ BAR = (
     "copy",
     "filter_findings",
     "next_panel",
+    "maximise",
     "fold_thread",
     "show_curve",
     "compare",

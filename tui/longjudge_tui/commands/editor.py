@@ -40,8 +40,8 @@ EDITOR: tuple[Command, ...] = (
     ),
     Command(
         "next_pane",
-        ("ctrl+n", "f6"),
-        "ctrl+n f6",
+        ("ctrl+n", "f8"),
+        "ctrl+n f8",
         "Beside the text: the prompt, the reply, the versions",
         "Pane",
         scope=Scope.EDITOR,
@@ -54,6 +54,6 @@ EDITOR: tuple[Command, ...] = (
         "Fault",
         scope=Scope.EDITOR,
     ),
-    Command("chunk_before", ("f7",), "f7", "The chunk before", "Chunk", scope=Scope.EDITOR),
-    Command("chunk_after", ("f8",), "f8", "The chunk after", "Chunk", scope=Scope.EDITOR),
+    Command("chunk_before", ("f2",), "f2", "The chunk before", "Chunk", scope=Scope.EDITOR),
+    Command("chunk_after", ("f3",), "f3", "The chunk after", "Chunk", scope=Scope.EDITOR),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from longjudge_tui.commands.kinds import Command, Scope
 
 
-def _on_strip(name: str, key: str, shown: str, does: str) -> Command:
-    return Command(name, (key,), shown, f"On the strip of all chunks: {does}", scope=Scope.TIMELINE)
+def _on_strip(name: str, key: str, shown: str, does: str, label: str = "") -> Command:
+    words = f"On the strip of all chunks: {does}"
+    return Command(name, (key,), shown, words, label, scope=Scope.TIMELINE)
 
 
 EVERYWHERE: tuple[Command, ...] = (
@@ -26,12 +27,12 @@ EVERYWHERE: tuple[Command, ...] = (
     Command("last", ("end",), "end", "Last row", scope=Scope.LIST),
     Command("least", ("home",), "home", "On the slider: its smallest chunks", scope=Scope.SLIDER),
     Command("most", ("end",), "end", "On the slider: its largest chunks", scope=Scope.SLIDER),
-    _on_strip("part_before", "left", "←", "one chunk back"),
-    _on_strip("part_after", "right", "→", "one chunk on"),
+    _on_strip("part_before", "left", "←", "one chunk back", "Back"),
+    _on_strip("part_after", "right", "→", "one chunk on", "On"),
     _on_strip("first_part", "home", "home", "the first chunk"),
     _on_strip("last_part", "end", "end", "the last chunk"),
     _on_strip("trouble_before", "up", "↑", "the flagged chunk or gap before"),
-    _on_strip("trouble_after", "down", "↓", "the next flagged chunk or gap"),
+    _on_strip("trouble_after", "down", "↓", "the next flagged chunk or gap", "Next trouble"),
     Command(
         "pause",
         ("P",),

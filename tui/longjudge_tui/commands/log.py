@@ -10,7 +10,15 @@ def _in_log(name: str, key: str, shown: str, does: str, label: str = "") -> Comm
 
 
 LOG: tuple[Command, ...] = (
-    _in_log("filter_log", "slash", "/", "In the log: type words to filter by", "Filter"),
+    Command(
+        "filter_log",
+        ("slash",),
+        "/",
+        "In the log: type words to filter by",
+        "Filter",
+        scope=Scope.LOG,
+        urgent=True,
+    ),
     _in_log("log_kinds", "f", "f", "In the log: the next kinds of lines", "Kinds"),
     _in_log("copy_log_line", "y", "y", "In the log: copy the line", "Copy"),
     _in_log("copy_log", "Y", "Y", "In the log: copy every line that is shown", "Copy all"),

@@ -86,8 +86,10 @@ PANELS: Final[dict[str, Panel]] = {
     ),
     "timeline": Panel(
         "TIMELINE",
-        "The whole session from left to right, a cell for each chunk in the colour of its state.",
-        ("open", "next_finding", "follow", "run"),
+        "All chunks from left to right, in the glyph of their state; with more chunks than cells a"
+        " cell shows the most urgent one. A click or a drag goes there. What is in sight below has"
+        " another ground, and the chunk under the cursor is reversed.",
+        ("trouble_after", "part_after", "part_before", "follow", "run", "fold_thread"),
     ),
     "search-row": Panel(
         "SEARCH",
@@ -139,7 +141,7 @@ PANELS: Final[dict[str, Panel]] = {
     "side-one": Panel("A", "What the side before says about the row under the cursor."),
     "side-other": Panel("B", "What the side after says about the row under the cursor."),
     "choices": Panel(
-        "CHOICE", "enter takes what is under the cursor; or type a name, and enter takes that."
+        "CHOICE", "Enter takes what is under the cursor; or type a name, and enter takes that."
     ),
     "full-text": Panel("TEXT", "All of it, word for word; nothing in it can act on the terminal."),
 }
@@ -153,6 +155,9 @@ SCREENS: Final[dict[Scope, str]] = {
     Scope.EDITOR: "In the rubric editor",
     Scope.PAST: "In the past judgments",
     Scope.COMPARE: "Where two judgments stand side by side",
+    Scope.EDITOR: "In the rubric editor",
+    Scope.PAST: "In past judgments",
+    Scope.COMPARE: "Before and after",
     Scope.LOG: "In the log",
     Scope.HELD: "In the list of holds",
     Scope.LAB: "In the failure lab",

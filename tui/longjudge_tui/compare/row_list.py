@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from longjudge.comparison.alignment import Cell
     from longjudge_tui.bench.compared_lines import Line
 
-KIND_CELLS, PLACE_CELLS, SIDE_CELLS = 16, 16, 16
+KIND_CELLS, SIDE_CELLS = 16, 16
+PLACE_CELLS, PLACE_CELLS_WIDE = 16, 21
 NARROW = 100
 """Below, the states of the two sides have no room in the row; they stand below it."""
 
@@ -91,9 +92,10 @@ class RowList(LineList):
         """What became of it, where, who found what."""
         each = self._all[row]
         kind = each.row.kind
+        place_cells = PLACE_CELLS_WIDE if width >= NARROW else PLACE_CELLS
         cells: Cells = [
             (fit(KIND_WORDS[kind], KIND_CELLS), _LOOKS[kind]),
-            (fit(place_words(each.row), PLACE_CELLS - 1) + " ", "plain"),
+            (fit(place_words(each.row), place_cells - 1) + " ", "plain"),
         ]
         if width >= NARROW:
             cells += [_side("A", each.row.one), _side("B", each.row.other)]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.containers import Container, Vertical
+from textual.message import Message
 
 from longjudge.comparison import words
+from longjudge.comparison.redacting import redacted_comparison
 from longjudge.comparison.report import markdown_comparison, markdown_row
 from longjudge.comparison.sides import Side
 from longjudge.errors import LongjudgeError
 from longjudge.marks import Mark
-from longjudge.states import ChunkState
 from longjudge_tui.bench.compared_lines import Shown
 from longjudge_tui.bench.comparing import Comparing
 from longjudge_tui.bench.sought import sought_of
@@ -22,6 +24,7 @@ from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.compare.asking import question_about
 from longjudge_tui.compare.row_list import RowList
 from longjudge_tui.compare.side_list import SideList
+from longjudge_tui.compare.words import about_side, nothing_found
 from longjudge_tui.widgets.detail import DetailView, Marked
 from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.widgets.line_list import LineList
@@ -31,15 +34,12 @@ from longjudge_tui.wording import line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from pathlib import Path
 
     from textual.app import App, ComposeResult
     from textual.binding import BindingType
 
-    from longjudge.comparison.alignment import Cell
     from longjudge.comparison.compare import Comparison
     from longjudge_tui.bench.bench import Bench
-    from longjudge_tui.bench.comparing import Source
 
 TOAST_SECONDS = 5
 
@@ -65,6 +65,9 @@ class CompareScreen(WholeScreen):
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.COMPARE)]
     AUTO_FOCUS = "#compared"
+
+    class EventWanted(Message):
+        """The event that is sought is to be seen in the workbench."""
 
     def __init__(
         self,
@@ -125,6 +128,8 @@ class CompareScreen(WholeScreen):
             self._seen = comparing.changes
             self._rows.show_lines(comparing.lines)
             self._show_summary()
+            if self._choosing_one is not None:
+                self._show_offers()
         self._show_title()
         self._show_row()
 
@@ -149,7 +154,7 @@ class CompareScreen(WholeScreen):
         comparison, comparing = self._comparing.comparison, self._comparing
         better = self.query_one("#better", GrowingLine)
         for name, source in (("one", comparing.one), ("other", comparing.other)):
-            self._line(f"about-{name}").show(*_about(name, source, comparison))
+            self._line(f"about-{name}").show(*about_side(source, comparison, one=name == "one"))
         if comparison is None:
             reading = comparing.reading or (comparing.one is not None and not comparing.problem)
             better.show_whole(comparing.problem or ("reading the judgments …" if reading else ""))
@@ -184,7 +189,7 @@ class CompareScreen(WholeScreen):
                 continue
             title.show(f"{label} · {words.cell_words(cell)}")
             text, heads = lines.cell_text(cell)
-            said = text or _nothing_found(cell, one=name == "one")
+            said = text or nothing_found(cell, one=name == "one")
             view.show_text(said, Marked(heads=heads))
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:
@@ -204,7 +209,7 @@ class CompareScreen(WholeScreen):
         own = self._comparing
         live = [not isinstance(each, Side) for each in (own.one, own.other)]
         self._bench.sought = sought_of(here, session, live=(live[0], live[1]))
-        self.dismiss(None)
+        self.post_message(self.EventWanted())
 
     @on(LineList.Opened, "#sides")
     def side_opened(self, event: LineList.Opened) -> None:
@@ -236,11 +241,18 @@ class CompareScreen(WholeScreen):
             self._say(comparing.problem or "the judgments are still being read")
             return
         self._choosing_one = one
-        source = comparing.one if one else comparing.other
-        self._sides.show_offers(comparing.offers, source.id if isinstance(source, Side) else None)
+        comparing.read_offers_again()
+        self._sides.offers = ()
+        self._show_offers()
         self._sides.display, self._rows.display = True, False
         self.set_focus(self._sides)
         self._show_title()
+
+    def _show_offers(self) -> None:
+        comparing = self._comparing
+        source = comparing.one if self._choosing_one else comparing.other
+        standing = source.id if isinstance(source, Side) else None
+        self._sides.show_offers(comparing.offers, standing)
 
     def _choose_no_more(self) -> None:
         self._choosing_one = None
@@ -337,9 +349,10 @@ class CompareScreen(WholeScreen):
         if comparison is None or here is None:
             self._say("no row is shown to copy")
             return
-        self.chores.start(self._copy(markdown_row(comparison, here.row)))
+        self.chores.start(self._copy(replace(comparison, rows=(here.row,))))
 
-    async def _copy(self, text: str) -> None:
+    async def _copy(self, comparison: Comparison) -> None:
+        text = await asyncio.to_thread(self._handed_out, comparison, markdown_row)
         app = cast("App[object]", self.app)  # pyright: ignore[reportUnknownMemberType]
         otherwise = f"{command('save_comparison').shown} saves a file"
         self._say(f"the row: {await self._clipboard.copy(app, text, otherwise)}")
@@ -354,42 +367,18 @@ class CompareScreen(WholeScreen):
 
     async def _save(self, comparison: Comparison) -> None:
         try:
-            path = await asyncio.to_thread(_save, comparison)
+            text = await asyncio.to_thread(self._handed_out, comparison, markdown_comparison)
+            name = f"before-after-{comparison.one.session.id}"
+            path = await asyncio.to_thread(save, text, name)
         except OSError as error:
             self._say(f"not saved: {error.strerror}")
         else:
             self._say(f"saved: {shown_path(path)}")
 
+    def _handed_out(self, comparison: Comparison, written: Callable[[Comparison], str]) -> str:
+        """What is copied or saved, without secrets where a judge does not read them either."""
+        redacts = self._bench.settings.redact
+        return written(redacted_comparison(comparison) if redacts else comparison)
+
     def _say(self, what: str) -> None:
         self.notify(line(what, 1_000), markup=False, timeout=TOAST_SECONDS)
-
-
-def _about(name: str, source: Source | None, comparison: Comparison | None) -> tuple[str, ...]:
-    """What a side is, at length and in brief; of one that stands now, as it was computed last."""
-    label = words.ONE if name == "one" else words.OTHER
-    side = source if isinstance(source, Side) else None
-    if comparison is not None and side is None and source is not None:
-        side = comparison.one if name == "one" else comparison.other
-    if side is None:
-        return (f"{label}  …",)
-    return f"{label}  {words.side_words(side)}", f"{label}  {words.side_words_in_brief(side)}"
-
-
-def _save(comparison: Comparison) -> Path:
-    return save(markdown_comparison(comparison), f"before-after-{comparison.one.session.id}")
-
-
-def _nothing_found(cell: Cell | None, *, one: bool) -> str:
-    """Why a side shows no finding."""
-    ask = "ask_one" if one else "ask_other"
-    if cell is None:
-        return "the session did not have these events yet when it was judged"
-    if cell.state is ChunkState.CLEAN:
-        return f"nothing found in {words.span_words(cell)}"
-    if cell.state is ChunkState.FLAGGED:
-        return "flagged, and what was found does not read any more"
-    if cell.state is ChunkState.GAP:
-        return f"no verdict: {line(cell.reason, 60) or 'a gap'}; {command(ask).shown} asks for it"
-    if cell.state is ChunkState.QUEUED:
-        return f"no verdict yet; {command(ask).shown} asks for it, at a price that is said first"
-    return f"no verdict yet: {words.state_words(cell)}"

@@ -27,7 +27,12 @@ class SideList(LineList):
         self.offers: Sequence[Offer] = ()
 
     def show_offers(self, offers: Sequence[Offer], standing: str | None) -> None:
-        """Show them, beginning at the one that stands: by its id, None for what stands now."""
+        """Show them, beginning at the one that stands: by its id, None for what stands now.
+
+        The cursor stays where they are the same.
+        """
+        if list(self.offers) == list(offers):
+            return
         self.offers = offers
         ids = [each.entry.id if each.entry is not None else None for each in offers]
         self.reset_rows(len(offers), ids.index(standing) if standing in ids else 0)

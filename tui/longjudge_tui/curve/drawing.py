@@ -87,7 +87,6 @@ class Figure:
     points: Mapping[int, CurvePoint]
     today: int
     cursor: int
-    running: bool = False
 
     @property
     def priced(self) -> bool:

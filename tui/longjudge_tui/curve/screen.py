@@ -64,7 +64,8 @@ class CurveScreen(WholeScreen):
         bench = self._bench
         kept = bench.outlook.totals.kept if bench.outlook is not None and not bench.running else -1
         # During a judgment the curve stays that of its beginning, and says so.
-        of = bench.session, bench.judge, bench.rubric, bench.tuning.unit, kept
+        events = len(bench.session.index) if bench.session is not None else 0
+        of = bench.session, events, bench.judge, bench.rubric, bench.tuning.unit, kept
         if of != self._of:
             self._of = of
             self._begin()

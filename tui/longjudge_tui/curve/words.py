@@ -61,6 +61,9 @@ def meaning_words(meaning: CurveMeaning | None, today: int, *, free: bool) -> st
     if meaning.mostly_fixed is not None:
         said.append(f"up to {short(meaning.mostly_fixed)} {repeated} most of the {what}")
     said.append(f"from {short(meaning.flat_from)} on larger chunks save less than 3 %")
+    if meaning.dearer_from is not None:
+        times = f"up to {meaning.dearer:.1f} times as much"
+        said.append(f"from {short(meaning.dearer_from)} on they take more again, {times}")
     if today < meaning.flat_from and meaning.spared >= 0.03:
         share = f"{100 * meaning.spared:.0f} %"
         said.append(f"{short(meaning.best)} would take {share} less than {short(today)}")

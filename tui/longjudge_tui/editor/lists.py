@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from longjudge_tui.bench.rubric_diff import Side
 from longjudge_tui.widgets.line_list import Cells, LineList
@@ -22,6 +22,7 @@ _LOOKS = {Side.ADDED: "clean", Side.GONE: "flagged", Side.BOTH: "plain", Side.PL
 class FaultList(LineList):
     """One row per fault: its line and what to do."""
 
+    OPEN_ON_CLICK: ClassVar[bool] = True
     faults: tuple[Fault, ...] = ()
 
     def show_faults(self, faults: tuple[Fault, ...]) -> None:

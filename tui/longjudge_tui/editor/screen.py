@@ -172,9 +172,13 @@ class RubricEditor(VersionActions):
         attempt = self.bench.editing.attempt
         match self.pane:
             case Pane.PROMPT:
-                prompt = session.prompt
-                of = f"PROMPT of part {session.position + 1}"
-                title.show(*(prompt.titles if prompt is not None else (of,)), right=right)
+                prompt, of = session.prompt, f"PROMPT of part {session.position + 1}"
+                # Another part's prompt stands until this one's is built, and is not called so.
+                is_here = prompt is not None and session.prompt_at == session.position
+                titles = prompt.titles if prompt is not None and is_here else (f"{of} · …",)
+                if session.is_checked and session.checked and session.checked.rubric is None:
+                    titles = (f"{of} · as of the last text without a fault", f"{of}, before")
+                title.show(*titles, right=right)
                 if prompt is not None and prompt is not self._shown:
                     view.show_text(prompt.text, Marked(heads=prompt.heads))
                 self._shown = prompt
@@ -308,7 +312,8 @@ class RubricEditor(VersionActions):
             self.notify(line(str(error), 500), severity="error", markup=False)
             return
         self.notify(said, markup=False)
-        self.dismiss(None)
+        if self.is_current:
+            self.dismiss(None)
 
     def action_save_rubric(self) -> None:
         """Save the text where it is from."""
@@ -369,8 +374,7 @@ _NOT_TRIED = "nothing was tried yet: the price of a try stands below"
 
 def _offered(session: EditSession) -> str:
     """A name for a new file: in the first folder of rubrics, else where longjudge was started."""
-    rubric = session.rubric
-    name = rubric.name if rubric is not None else session.source.name
+    name = session.rubric.name
     folders = [each for each in session.bench.config.rubrics if each.suffix != ".toml"]
     folder = folders[0] if folders else Path.cwd()
     return line(os.fspath(folder / f"{name}.toml"), 1000)

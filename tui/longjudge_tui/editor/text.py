@@ -54,6 +54,10 @@ class RubricText(TextArea):
             await self.run_action(binding.action)
             return
 
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """Letters are text here, also while the text is still being read."""
+        return character is not None and character.isprintable()
+
     def edit(self, edit: Edit) -> EditResult:
         """Do an edit, with stand-ins for what acts on a terminal, or not at all."""
         text = editable(edit.text)

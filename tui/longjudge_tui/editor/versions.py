@@ -38,8 +38,10 @@ class VersionActions(WholeScreen):
         if self.past.styles.height is None or self.past.styles.height.value != rows:
             self.past.styles.height = rows
         known = plural(len(session.past), "text")
-        keys = "enter takes one back"
-        title.show(f"VERSIONS · {known} · {keys}", f"VERSIONS · {keys}", "VERSIONS", right=right)
+        keys = "enter restores one"
+        title.show(
+            f"VERSIONS · {known} · {keys}", "VERSIONS · enter restores", "VERSIONS", right=right
+        )
         under = self._under_cursor
         if under is None:
             self.diff.show_lines(())

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def title_words(session: EditSession) -> list[str]:
     """The rubric, whether it is saved, its version and that in use, where it is from."""
     rubric, bench = session.rubric, session.bench
-    name = line(rubric.name if rubric is not None else session.source.name, 60)
+    name = line(rubric.name, 60)
     unsaved = "as it stands"
     if session.unsaved:
         unsaved = "not saved, kept as a draft" if not session.draft_problem else "NOT SAVED"
-    version = rubric.version if rubric is not None else "…"
+    version = rubric.version
     in_use = bench.rubric.version
     versions = f"version {version}" if version == in_use else f"{version}, in use is {in_use}"
     if session.checked is not None and session.checked.rubric is None:
@@ -29,6 +29,7 @@ def title_words(session: EditSession) -> list[str]:
     return [
         f"{head} · {unsaved} · {versions} · {session.source.origin_words}",
         f"{head} · {unsaved} · {versions}",
+        f"{head} · {'not saved · ' if session.unsaved else ''}{versions}",
         f"{head} · {unsaved}",
         head,
     ]
@@ -59,11 +60,9 @@ def price_words(session: EditSession) -> list[str]:
     bench, rubric, price = session.bench, session.rubric, session.price
     if bench.outlook is None:
         return ["this session: it is still being read"]
-    if rubric is None:
-        return ["this session: no price before the text is a rubric"]
     if rubric.skip is Skip.NO_TOOL_CALL and not bench.tool_calls:
         return ["this session: nothing to ask, it has no tool call"]
-    if price is None or price.outlook is not bench.outlook or price.judge is not bench.judge:
+    if price is None or not price.is_of(bench.outlook, bench.judge):
         return ["this session: …"]
     totals = price.totals
     cost, band = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
@@ -71,6 +70,8 @@ def price_words(session: EditSession) -> list[str]:
     of = ""
     if not session.is_checked or price.rubric.version != rubric.version:
         of = " · …"
+    elif bench.running:
+        of = " · as before the run in flight"
     elif session.checked is not None and session.checked.rubric is None:
         last = "the last text without a fault"
         return [f"this session by {last}: {asks}", f"by {last}: {asks}"]
@@ -114,7 +115,10 @@ def try_choices(session: EditSession) -> list[Choice]:
 
 def _question_price(session: EditSession) -> str:
     price, position = session.price, session.position
-    if price is None or price.outlook is not session.bench.outlook or position >= len(price.keys):
+    outlook, judge = session.bench.outlook, session.bench.judge
+    if price is None or outlook is None or not price.is_of(outlook, judge):
+        return "…"
+    if position >= len(price.keys):
         return "…"
     checked = session.checked
     now = checked.rubric if checked is not None and session.is_checked else None

@@ -122,7 +122,9 @@ class LogPanel(Vertical):
         ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Escape clears a filter where there is one, and leads elsewhere where there is none."""
+        """Escape clears a filter where there is one; in the field, a slash is a slash."""
+        if action == "filter_log" and self.screen.focused is self.field:
+            return False
         return action != "clear_log_filter" or self._view.filters
 
     @on(LineList.Opened, "#log")

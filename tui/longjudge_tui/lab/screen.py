@@ -301,7 +301,9 @@ class FailureLab(ModalScreen[bool]):
     def _pick_beside(self, before: str) -> None:
         """Pick a failure beside those of a spec, from none on."""
         kinds = self.query_one("#kinds", KindList)
-        self._before, self._chosen = before, dict[str, int].fromkeys(_IN_SPEC, 0)
+        self._before = before
+        for each in _IN_SPEC:
+            self._chosen[each] = 0
         with self.prevent(KindList.Moved):
             kinds.move_to(0)
         self._build()

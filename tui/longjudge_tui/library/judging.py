@@ -180,6 +180,11 @@ class Queue:
         if self._waiting and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._work())
 
+    @property
+    def resting(self) -> bool:
+        """Whether it pauses, and nothing is on its way any more."""
+        return self._run is not None and self._run.resting
+
     def pause(self) -> None:
         """Ask nothing until `go_on`, about whichever session it is its turn."""
         self.paused = True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
-from longjudge_tui.bench.live import rest_words
+from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.library.counting import Counting
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
 from longjudge_tui.library.last import Last

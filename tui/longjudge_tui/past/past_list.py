@@ -52,6 +52,10 @@ class PastList(LineList):
         self._archive = archive
         self._places: dict[PastView, int] = {}
         self._seen: tuple[object, ...] = ()
+        self._sums = archive.sums
+        self._entries: list[Entry] = []
+        self._groups: tuple[Group, ...] = ()
+        self._periods: tuple[Period, ...] = ()
 
     @property
     def rows(self) -> Rows:
@@ -61,30 +65,17 @@ class PastList(LineList):
     @property
     def entry(self) -> Entry | None:
         """The judgment under the cursor."""
-        if not self.view.of_judgments:
-            return None
-        shown = self.rows.shown
-        return shown[self.cursor] if self.cursor < len(shown) else None
+        return self._entries[self.cursor] if self.cursor < len(self._entries) else None
 
     @property
     def group(self) -> Group | None:
         """The group under the cursor."""
-        groups = self._archive.sums.groups
-        here = self.view is PastView.RUBRICS and self.cursor < len(groups)
-        return groups[self.cursor] if here else None
+        return self._groups[self.cursor] if self.cursor < len(self._groups) else None
 
     @property
     def period(self) -> Period | None:
         """The period under the cursor; the first row are all of them."""
-        periods = self._periods()
-        here = self.view is PastView.GAPS and self.cursor < len(periods)
-        return periods[self.cursor] if here else None
-
-    def _periods(self) -> list[Period]:
-        sums = self._archive.sums
-        if sums.standing is None or not sums.periods:
-            return []
-        return [sums.standing, *sums.periods]
+        return self._periods[self.cursor] if self.cursor < len(self._periods) else None
 
     def show_view(self, view: PastView) -> None:
         """List something else, with the cursor where it was there."""
@@ -94,21 +85,24 @@ class PastList(LineList):
         self.follow()
 
     def follow(self) -> None:
-        """Take in what is new."""
-        if self.view.of_judgments:
-            rows = self.rows
-            seen = (self.view, rows.generation, len(rows.shown), tuple(self.picked))
-            count = len(rows.shown)
-        else:
-            seen = (self.view, self._archive.sums)
-            is_rubrics = self.view is PastView.RUBRICS
-            count = len(self._archive.sums.groups if is_rubrics else self._periods())
+        """Take in what is new; what is drawn until then is what was there before."""
+        rows, sums = self.rows, self._archive.sums
+        shown = rows.shown if self.view.of_judgments else []
+        seen = (self.view, id(shown), len(shown), tuple(self.picked))
+        if not self.view.of_judgments:
+            seen = (self.view, id(sums))
         if seen == self._seen:
             return
         same_view = bool(self._seen) and self._seen[0] is self.view
+        rearranged = same_view and self.view.of_judgments and shown is not self._entries
+        self._seen, self._entries, self._sums = seen, shown, sums
+        self._groups = sums.groups if self.view is PastView.RUBRICS else ()
+        self._periods = ()
+        if self.view is PastView.GAPS and sums.standing is not None and sums.periods:
+            self._periods = (sums.standing, *sums.periods)
         place = self.cursor if same_view else self._places.get(self.view, 0)
-        rearranged = same_view and self.view.of_judgments and self._seen[1] != seen[1]
-        self._seen = seen
+        count = len(shown) + len(self._groups) + len(self._periods)
+        # Of a list that grows while it is drawn no more rows are drawn than were there.
         self.reset_rows(count, 0 if rearranged else place, follow=not same_view or rearranged)
 
     def columns(self) -> str:
@@ -125,19 +119,17 @@ class PastList(LineList):
     def row_facts(self, row: int) -> Hashable:
         """What is listed there; nothing about it changes."""
         if self.view.of_judgments:
-            entry = self.rows.shown[row]
+            entry = self._entries[row]
             return self.view, entry.id, entry.id in self.picked
-        if self.view is PastView.RUBRICS:
-            return self.view, self._archive.sums.groups[row]
-        return self.view, self._periods()[row]
+        return self.view, (self._groups or self._periods)[row]
 
     def row_cells(self, row: int, width: int) -> Cells:
         """The cells of what is listed there."""
         if self.view.of_judgments:
-            entry = self.rows.shown[row]
+            entry = self._entries[row]
             with_session = self.view is PastView.ALL
             picked = entry.id in self.picked
             return entry_cells(entry, width, picked=picked, with_session=with_session)
         if self.view is PastView.RUBRICS:
-            return group_cells(self._archive.sums.groups[row], width)
-        return period_cells(self._periods()[row], width)
+            return group_cells(self._groups[row], width)
+        return period_cells(self._periods[row], width)

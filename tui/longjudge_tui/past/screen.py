@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from longjudge.errors import StoreError
 from longjudge_tui.bench.archive import Archive
+from longjudge_tui.bench.going_on import SAVED
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.reporting import Report, report_of_past
 from longjudge_tui.clipboard import Clipboard, save, shown_path
@@ -69,6 +70,8 @@ class PastField(Field):
         if event.key in ("enter", "down", "escape", "tab"):
             event.stop()
             event.prevent_default()
+            # At once: the next key is meant for the list.
+            self.screen.focus_next("#past")
             self.post_message(self.Left(clear=event.key == "escape"))
             return
         await super().on_key(event)
@@ -167,7 +170,9 @@ class PastScreen(WholeScreen):
         )
         self.query_one("#past-columns", FittedLine).show(lines.columns())
         self.query_one("#past-row", FittedLine).show(*row_words(lines, archive))
-        said = (self._saved,) if self._saved else enter_words(lines, archive, self._picked_words)
+        entry = lines.entry
+        here = entry is not None and self._is_open(entry)
+        said = (self._saved,) if self._saved else enter_words(lines, self._picked_words, here=here)
         self.query_one("#past-does", FittedLine).show(*said)
 
     @property
@@ -332,14 +337,17 @@ class PastScreen(WholeScreen):
         except OSError as error:
             self._say(f"not saved: {error.strerror}")
         else:
-            self._saved = f"report saved: {shown_path(path)}"
+            self._saved = f"{SAVED}{shown_path(path)}"
             self._show_lines()
 
     def _is_open(self, entry: Entry) -> bool:
+        """Whether the bench works on its session."""
         subject, session = self._subject, self._bench.session
         if subject is None or not subject.open or session is None:
             return False
-        return session.id == entry.session_id and entry in self._archive.session.entries
+        same = (session.format, session.title) == (entry.format, entry.title)
+        here = same or entry.real_path == subject.real_path
+        return here and session.id == entry.session_id
 
     def _say(self, words: str) -> None:
         self.notify(line(words, 1_000), markup=False, timeout=TOAST_SECONDS)

@@ -26,12 +26,11 @@ def group_cells(group: Group, width: int) -> Cells:
         by = "" if group.within else f"{judge_words(group.model)}"
         cells.append((fit(by, 15), "dim"))
     cells.append((f"{group.judgments:>6}{group.sessions:>6}  ", "plain"))
-    judged = f"{group.judged:,}/{group.chunks:,}"
-    cells.append((f"{judged:>12}  ", "gap" if group.unfinished else "plain"))
+    cells.append((f"{_judged(group):>12}  ", "gap" if group.unfinished else "plain"))
     cells.append((f"{group.findings:>5} ", "flagged" if group.findings else "dim"))
     cells.append((f"{_percent(group.flagged_share):>5}  ", "plain"))
     cells.append((fit(_marks(group), 9), "plain"))
-    cells.append((fit(mean_words(group, brief=not wide), 19 if wide else 12), "plain"))
+    cells.append((fit(mean_words(group, brief=not wide), 19 if wide else 7), "plain"))
     if wide:
         cells.append((f"{_cost(group):>9}", "dim"))
     return cells
@@ -42,19 +41,20 @@ def group_columns(width: int) -> str:
     counts = f"{'judgm.':>6}{'sess.':>6}  {'judged':>12}  {'found':>5} {'flag.':>5}  {'marks':9}"
     if width >= WIDE:
         return f"{'   rubric, version':25}{'judge':15}{counts}{'mean score':19}{'cost':>9}"
-    return f"{'   rubric, version':22}{counts}{'mean score':12}"
+    return f"{'   rubric, version':22}{counts}{'mean':7}"
 
 
 def mean_words(group: Group, *, brief: bool = False) -> str:
     """The mean of the scores, of how many; none over several chunk settings."""
     if group.settings > 1:
-        return "see below" if brief else f"none: {group.settings} chunk sizes"
+        return "below" if brief else f"none: {group.settings} chunk sizes"
     if group.score_mean is None:
         return "none"
     partial = group.partial_scores
     if brief:
-        return f"{group.score_mean:.2f} of {group.scores}{f' ({partial} part)' if partial else ''}"
-    return f"{group.score_mean:.2f} of {group.scores}{f' ({partial} partial)' if partial else ''}"
+        # What is only a part of it has the mark that partial judgments have.
+        return f"{group.score_mean:.2f}{' ◑' if partial else ''}"
+    return f"{group.score_mean:.2f} of {group.scores}{f', ◑ {partial}' if partial else ''}"
 
 
 def group_words(group: Group) -> tuple[str, ...]:
@@ -70,7 +70,9 @@ def group_words(group: Group) -> tuple[str, ...]:
     ]
     means = f"mean score {mean_words(group)}"
     if group.score_mean is not None:
-        means += f" at {setting_words(group.setting)}"
+        some = f" ({group.partial_scores} of them partial)" if group.partial_scores else ""
+        of = f"{group.score_mean:.2f} of {group.scores}{some}"
+        means = f"mean score {of} at {setting_words(group.setting)}"
     return (
         " · ".join([*words[:3], means, *words[3:]]),
         " · ".join([*words[1:3], means]),
@@ -145,6 +147,12 @@ def _percent(share: float | None) -> str:
     if 0 < share < 0.01:
         return "<1 %"
     return f"{100 * share:.0f} %"
+
+
+def _judged(group: Group) -> str:
+    """Judged of all chunks; in thousands where they are many, never as all that is not."""
+    exact = f"{group.judged:,}/{group.chunks:,}"
+    return exact if len(exact) <= 12 else f"{group.judged // 1000}k/{-(-group.chunks // 1000)}k"
 
 
 def _marks(group: Group) -> str:

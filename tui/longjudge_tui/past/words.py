@@ -31,13 +31,14 @@ def titles(archive: Archive, view: PastView, name: str) -> tuple[str, ...]:
         case PastView.RUBRICS | PastView.GAPS:
             sums = archive.sums
             what = "BY RUBRIC VERSION" if view is PastView.RUBRICS else "GAPS OVER TIME"
-            part = plural(sums.counted, "judgment")
+            part = brief = plural(sums.counted, "judgment")
             if not archive.whole:
                 part = f"so far the newest {sums.counted:,} of {of_all} judgments"
+                brief = f"newest {sums.counted:,} of {of_all}"
             out = [f"{sums.forced:,} with forced failures"] if sums.forced else []
             out += [f"{sums.unread:,} unreadable"] if sums.unread else []
             without = f" · without {' and '.join(out)}" if out else ""
-            return f"{what} · {part}{without}", f"{what} · {part}", what
+            return f"{what} · {part}{without}", f"{what} · {part}", f"{what} · {brief}"
 
 
 def _count(shown: int, entries: int, *, whole: bool) -> str:
@@ -64,11 +65,10 @@ def row_words(lines: PastList, archive: Archive) -> tuple[str, ...]:
     return ("nothing was judged yet",)
 
 
-def enter_words(lines: PastList, archive: Archive, picked: str) -> tuple[str, ...]:
-    """What enter does here, and what goes on from there."""
+def enter_words(lines: PastList, picked: str, *, here: bool) -> tuple[str, ...]:
+    """What enter does, and what goes on from there; `here` is a judgment of the open session."""
     more = [picked] if picked else []
     if (entry := lines.entry) is not None:
-        here = lines.view is PastView.SESSION or entry in archive.session.entries[:1]
         shows = "enter shows it as it ended" if here else "enter opens its session, as it ended"
         rest = rest_words(entry)
         goes_on = [f"then {rest}"] if rest else []

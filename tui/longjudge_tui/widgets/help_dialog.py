@@ -10,8 +10,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from longjudge_tui.commands import COMMANDS, Command, Scope, bindings, command, is_command
-from longjudge_tui.commands.panels import SCREENS, panel_of
-from longjudge_tui.widgets.lines import FittedLine, ids_around
+from longjudge_tui.commands.panels import SCREENS
+from longjudge_tui.widgets.lines import FittedLine, panel_around
 from longjudge_tui.widgets.wrapping import wrap
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class HelpDialog(ModalScreen[None]):
 
 def show_help(screen: Screen[Any], banner: str, first: Scope) -> None:
     """Show the help over a screen, with what is known about the panel that has the keys there."""
-    panel = panel_of(ids_around(screen.focused))
+    panel = panel_around(screen.focused)
     screen.app.push_screen(HelpDialog(banner, first, panel))  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -138,20 +138,29 @@ def help_text(sections: Sequence[Section], words: Sequence[str]) -> str:
     """The lines of the help: all, or those that hold every word of what was typed."""
     lines: list[str] = []
     for title, said, keys in sections:
-        rows = [f"{key:>{KEY_CELLS}}  {does}" for key, does in keys]
         if words:
             fits = all(word in title.lower() for word in words)
-            rows = [row for row in rows if fits or all(word in row.lower() for word in words)]
+            keys = [each for each in keys if fits or _holds(each, words)]
             said = said if fits else []
-            if not rows:
+            if not keys:
                 continue
-        lines += [title, *said, *rows, ""]
+        lines += [title, *said, *(line for each in keys for line in _lines_of(*each)), ""]
     return "\n".join(lines) if lines else "no key for that; ctrl+p finds commands by name, too"
 
 
-def wrapped(text: str) -> list[str]:
+def wrapped(text: str, width: int = WORDS_CELLS) -> list[str]:
     """A sentence in lines."""
-    return [text[low:high].rstrip() for low, high in wrap(text, 0, len(text), WORDS_CELLS)]
+    return [text[low:high].rstrip() for low, high in wrap(text, 0, len(text), width)]
+
+
+def _holds(row: tuple[str, str], words: Sequence[str]) -> bool:
+    told = " ".join(row).lower()
+    return all(word in told for word in words)
+
+
+def _lines_of(key: str, does: str) -> list[str]:
+    first, *rest = wrapped(does, WORDS_CELLS - KEY_CELLS - 2)
+    return [f"{key:>{KEY_CELLS}}  {first}", *(f"{'':{KEY_CELLS}}  {each}" for each in rest)]
 
 
 def _rows(commands: Iterable[Command]) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -16,6 +17,8 @@ from longjudge_tui.wording import widest
 
 if TYPE_CHECKING:
     from textual import events
+
+    from longjudge_tui.commands.panels import Panel
 
 
 class FittedLine(Widget):
@@ -155,18 +158,20 @@ class KeyBar(Widget):
     def __init__(self, names: tuple[str, ...] = BAR, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._names = self._shown = names
+        self._typing = False
 
     def on_mount(self) -> None:
         """Follow the keys from panel to panel."""
         self.watch(self.screen, "focused", self._follow_focus)
 
     def _follow_focus(self, focused: Widget | None) -> None:
-        panel = panel_of(ids_around(focused))
+        panel = panel_around(focused)
         first = panel.keys if panel is not None else ()
         names = dict.fromkeys([*first, *self._names])
-        shown = tuple(each for each in names if is_command(each) and _word(command(each)))
-        if shown != self._shown:
-            self._shown = shown
+        shown = tuple(each for each in names if _word(command(each)))
+        typing = focused is not None and focused.check_consume_key("question_mark", "?")
+        if (shown, typing) != (self._shown, self._typing):
+            self._shown, self._typing = shown, typing
             self.refresh()
 
     def render(self) -> Content:
@@ -174,8 +179,12 @@ class KeyBar(Widget):
         style = self.get_visual_style("keybar--key")
         parts: list[Content] = []
         for each in self._fitting():
-            parts += [Content.styled(each.bar_key, style), Content(f" {_word(each)}  ")]
+            parts += [Content.styled(self._key(each), style), Content(f" {_word(each)}  ")]
         return Content("").join(parts)
+
+    def _key(self, each: Command) -> str:
+        """The key to press now: where letters are text, help has one that is none."""
+        return each.shown.split()[-1] if self._typing and each.id == "help" else each.bar_key
 
     def on_click(self, event: events.Click) -> None:
         """Run the command under the mouse."""
@@ -197,18 +206,25 @@ class KeyBar(Widget):
             chosen.append(command(name))
         return chosen + always
 
-    @staticmethod
-    def _width(each: Command) -> int:
-        return len(each.bar_key) + len(_word(each)) + 3
+    def _width(self, each: Command) -> int:
+        return len(self._key(each)) + len(_word(each)) + 3
 
 
 def _word(each: Command) -> str:
     return each.label or each.button.capitalize()
 
 
-def ids_around(widget: Widget | None) -> tuple[str | None, ...]:
-    """The ids of a widget and of what is around it, from the inside out."""
-    return () if widget is None else tuple(each.id for each in widget.ancestors_with_self)
+def panel_around(widget: Widget | None) -> Panel | None:
+    """The panel that a widget is, or is in, with those of its keys that work there.
+
+    A panel of the same name may stand in a screen that can do less.
+    """
+    around = widget.ancestors_with_self if widget is not None else []
+    panel = panel_of(tuple(node.id for node in around))
+    if panel is None:
+        return None
+    keys = (key for key in panel.keys if any(hasattr(node, f"action_{key}") for node in around))
+    return replace(panel, keys=tuple(filter(is_command, keys)))
 
 
 class CommandPressed(Message):

@@ -88,7 +88,9 @@ class BelowActions(LayoutActions):
         if self.maximised is Panel.BELOW:
             back = Word("maximise", way_back())
             choices = [Choice(each.text, (*each.words, back)) for each in choices]
-        self.query_one(TabBar).show(counts, self.tab, choices)
+        self.query_one(TabBar).show(
+            counts, self.tab, choices, has_keys=self.panel_with_keys is Panel.BELOW
+        )
 
     def layout_changed(self) -> None:
         """Say in the bar too how to come back."""

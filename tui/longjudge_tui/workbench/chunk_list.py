@@ -26,6 +26,7 @@ CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
 SHORT_BUTTONS = {CANCEL: "[stop]", ASK_AGAIN: "[ask]"}
 WIDE = 52
 STATE_CELLS = 11
+_RETRYING = f"{STATE_GLYPHS[ChunkState.RETRYING]} {ChunkState.RETRYING.value}"
 _CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
 _LOOKS = {
     ChunkState.CLEAN: "clean",
@@ -157,9 +158,10 @@ class ChunkList(ThreadedList):
                 # The answer is being kept; what it took by itself is known of a first one only.
                 return f"answered{again}" if again else f"{record.seconds:.1f} s"
             case ChunkState.RETRYING:
-                when = retry_words(run, row) if run is not None else ""
-                known = [when, self._standing(row, run), line(record.problem)]
-                return " · ".join(filter(None, known))
+                when, why = "", line(record.problem)
+                if run is not None:
+                    when, why = retry_words(run, row, why)
+                return " · ".join(filter(None, [when, self._standing(row, run), why]))
             case ChunkState.CLEAN | ChunkState.FLAGGED:
                 note = self._note(record) or self._piece(row)
                 words = [f"no new verdict: {line(record.in_vain, 60)}"] if record.in_vain else []
@@ -209,13 +211,18 @@ class ChunkList(ThreadedList):
         wide = width >= WIDE
         chunk = outlook.plan[position]
         drawn = bar(outlook.plan.fill(position), 10 if wide else 5)
-        # In little room the reason of a gap comes before columns that are in line.
-        least = 0 if facts.button == ASK_AGAIN and not wide else STATE_CELLS
+        state, least = facts.state, STATE_CELLS
+        if not wide and state == _RETRYING:
+            # In little room when it is asked again says that it is.
+            state, least = STATE_GLYPHS[ChunkState.RETRYING], 0
+        elif not wide and facts.button == ASK_AGAIN:
+            # So does the reason of a gap, before columns that are in line.
+            least = 0
         cells: Cells = [
             (f"{chunk.part:>{digits}} ", "dim"),
             (drawn, "bar"),
             (f" {tokens(outlook.tokens(position)):>6} ", "plain"),
-            (fit(facts.state, max(least, len(facts.state) + 1)), facts.look),
+            (fit(state, max(least, len(state) + 1)), facts.look),
         ]
         used = sum(len(text) for text, _ in cells)
         room = width - used

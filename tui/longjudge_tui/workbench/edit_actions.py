@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.editors import Editor
     from longjudge_tui.bench.event_file import Opened
+    from longjudge_tui.workbench.chunk_list import ChunkList
     from longjudge_tui.workbench.detail_panel import DetailPanel
     from longjudge_tui.workbench.event_list import EventList
 
@@ -32,6 +33,7 @@ class EditActions(Screen[None]):
     """The part of the workbench that leads out of it."""
 
     bench: Bench
+    chunks: ChunkList
     detail: DetailPanel
     events: EventList
 
@@ -61,8 +63,16 @@ class EditActions(Screen[None]):
             self._edits.start(self._edit(session, event))
 
     def _event_meant(self) -> int | None:
-        passage = self.detail.passage
-        return passage.event if passage is not None else self.events.event_at(self.events.cursor)
+        """The event that is shown, else the one under the cursor, else the chunk's first."""
+        passage, outlook = self.detail.passage, self.bench.outlook
+        if passage is not None:
+            return passage.event
+        if (event := self.events.event_at(self.events.cursor)) is not None:
+            return event
+        here = self.chunks.position
+        return (
+            outlook.plan[here].first if outlook is not None and here < len(outlook.plan) else None
+        )
 
     async def _edit(self, session: Session, event: int) -> None:
         with ExitStack() as stack:

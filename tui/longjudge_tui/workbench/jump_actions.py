@@ -8,8 +8,9 @@ from textual import on
 from textual.screen import Screen
 
 from longjudge_tui.bench.event_log import Subject
+from longjudge_tui.commands import LETTERS, Scope
 from longjudge_tui.held.holds_list import HoldsList
-from longjudge_tui.held.log_panel import LogPanel
+from longjudge_tui.held.log_panel import LogField, LogPanel
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.wording import line
 
@@ -23,6 +24,21 @@ class JumpActions(Screen[None]):
 
     bench: Bench
     chunks: ChunkList
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Whose commands can be chosen here now."""
+        shown = self.query(LogPanel)
+        return (Scope.SCREEN, Scope.LOG) if shown and shown.first().display else (Scope.SCREEN,)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the log, its own filter has the key of the search, and every letter is one."""
+        panel = self.query(LogPanel)
+        if action == "search" and panel and panel.first().has_focus_within:
+            return False
+        if isinstance(self.focused, LogField) and action in LETTERS:
+            return False
+        return super().check_action(action, parameters)
 
     @on(LogPanel.Wanted)
     def log_line_wanted(self, event: LogPanel.Wanted) -> None:

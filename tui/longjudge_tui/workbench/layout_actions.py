@@ -67,6 +67,11 @@ class LayoutActions(Screen[None]):
         """The panel that fills the screen."""
         return self.layout_now.maximised
 
+    @property
+    def panel_with_keys(self) -> Panel | None:
+        """The panel that has the keys; None where it is a field, the slider, or the strip."""
+        return _panel_of(self.focused) if self.focused is not None else None
+
     def panel_widget(self, panel: Panel) -> Widget:
         """What has the keys in a panel."""
         raise NotImplementedError
@@ -74,16 +79,19 @@ class LayoutActions(Screen[None]):
     def on_mount(self) -> None:
         """Lay the panels out as they were at the end of the last time."""
         columns = self.app.size.width  # pyright: ignore[reportUnknownMemberType]
-        self._breadth = Breadth.of(columns)
-        self._lay_out()
-        filled = self.maximised
-        if filled is not None:
-            self.set_focus(self.panel_widget(filled))
+        self._use_breadth(columns)
 
     def on_resize(self, event: events.Resize) -> None:
         """Another breadth has a layout of its own."""
-        self._breadth = Breadth.of(event.size.width)
+        self._use_breadth(event.size.width)
+
+    def _use_breadth(self, columns: int) -> None:
+        self._breadth = Breadth.of(columns)
         self._lay_out()
+        filled, focused = self.maximised, self.focused
+        if filled is not None and (focused is None or _panel_of(focused) not in (None, filled)):
+            # What has the keys must be in sight.
+            super().set_focus(self.panel_widget(filled))
 
     def set_focus(
         self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
@@ -110,7 +118,7 @@ class LayoutActions(Screen[None]):
         if layout.maximised is not None:
             self._choose(replace(layout, maximised=None))
             return
-        panel = self._panel_with_keys
+        panel = self.panel_with_keys or Panel.CHUNKS
         self.set_focus(self.panel_widget(panel))
         self._choose(replace(layout, maximised=panel))
 
@@ -132,8 +140,11 @@ class LayoutActions(Screen[None]):
 
     def action_fold_settings(self) -> None:
         """Show the settings in one line, or at the side again."""
+        if self._breadth is Breadth.NARROW:
+            self.notify("in a terminal this narrow they always stand in one line", markup=False)
+            return
         layout = self.layout_now
-        self._choose(replace(layout, folded=not layout.folded))
+        self._choose(replace(layout, maximised=None, folded=not layout.shown.folded))
 
     def action_reset_layout(self) -> None:
         """Put everything back to where it stood at first."""
@@ -154,18 +165,13 @@ class LayoutActions(Screen[None]):
         if split is not None:
             self._choose(self.layout_now.with_share(split, None))
 
-    @property
-    def _panel_with_keys(self) -> Panel:
-        panel = _panel_of(self.focused) if self.focused is not None else None
-        return panel or Panel.CHUNKS
-
     def _step_columns(self, cells: int) -> None:
         settings = self.query_one("#settings")
         if self.focused is not None and settings in self.focused.ancestors:
             self._step(Split.SETTINGS, -cells)
             return
-        match self._panel_with_keys:
-            case Panel.CHUNKS:
+        match self.panel_with_keys:
+            case Panel.CHUNKS | None:
                 self._step(Split.CHUNKS, cells)
             case Panel.EVENTS:
                 self._step(Split.CHUNKS, -cells)
@@ -182,6 +188,9 @@ class LayoutActions(Screen[None]):
             self._choose(replace(layout, maximised=None))
             return
         first, total = self._stands(split)
+        if not 0 < first < total:
+            # One of the two comes into sight with the next frame only.
+            return
         if split is Split.SETTINGS:
             first = total - (layout.settings or total - first)
         elif share := layout.share(split):

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from longjudge.errors import LongjudgeError, StoreError
 from longjudge.sessions import SessionFile, find_sessions
 from longjudge.store import real_path
+from longjudge_tui.bench.going_on import SAVED
 from longjudge_tui.bench.reporting import report_now
 from longjudge_tui.clipboard import save, shown_path
 from longjudge_tui.past.screen import PastScreen, Subject
@@ -104,7 +105,7 @@ class PastActions(Screen[None]):
             self._tell(f"not saved: {error.strerror}")
             return
         # A message would lie over the path, which stays as long as the result does.
-        self.bench.remark = f"report saved: {shown_path(path)}"
+        self.bench.remark = f"{SAVED}{shown_path(path)}"
         self.tick()
 
     def _tell(self, words: str) -> None:

@@ -9,7 +9,7 @@ from textual import on
 from textual.widgets import Input
 
 from longjudge_tui.bench.layout import Panel
-from longjudge_tui.commands import COMMANDS, Scope
+from longjudge_tui.commands import COMMANDS, LETTERS, Scope
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
@@ -133,7 +133,7 @@ class SearchActions(ChunkInSight):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In the field every letter is one, also where it is a command's key elsewhere."""
-        return not isinstance(self.focused, SearchField) or action not in _LETTERS
+        return not isinstance(self.focused, SearchField) or action not in LETTERS
 
     def follow_search(self) -> None:
         """Go to what was found meanwhile, and say how far the search is."""
@@ -253,10 +253,3 @@ class SearchActions(ChunkInSight):
             for lines, top in zip((self.chunks, self.events), spot.tops, strict=True):
                 lines.scroll_to(y=top, animate=False, force=True)
         self.set_focus(spot.focused if spot.focused is not None else self.chunks)
-
-
-_LETTERS = frozenset(
-    each.id
-    for each in COMMANDS
-    if each.urgent and any(len(key) == 1 or key == "slash" for key in each.keys)
-)

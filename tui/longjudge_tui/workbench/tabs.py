@@ -84,6 +84,7 @@ class TabBar(Handle):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "tabbar--tab",
         "tabbar--here",
+        "tabbar--keys",
         "tabbar--rule",
         "tabbar--word",
     }
@@ -92,6 +93,7 @@ class TabBar(Handle):
         super().__init__(id=id)
         self._counts: dict[Tab, str] = {}
         self._here = Tab.FINDINGS
+        self._has_keys: bool = False
         self._choices: tuple[Choice, ...] = (Choice(Tab.FINDINGS.value.upper()),)
 
     @property
@@ -99,11 +101,16 @@ class TabBar(Handle):
         """What the open tab says of itself, at its longest."""
         return self._choices[0].text
 
-    def show(self, counts: dict[Tab, str], here: Tab, choices: Sequence[Choice]) -> None:
-        """Show other tabs; nothing is painted where they are the same."""
-        shown = counts, here, tuple(choices)
-        if shown != (self._counts, self._here, self._choices):
-            self._counts, self._here, self._choices = shown
+    def show(
+        self, counts: dict[Tab, str], here: Tab, choices: Sequence[Choice], *, has_keys: bool
+    ) -> None:
+        """Show other tabs; nothing is painted where they are the same.
+
+        The open one stands out more where it `has_keys`, as the title of a panel does.
+        """
+        shown = counts, here, tuple(choices), has_keys
+        if shown != (self._counts, self._here, self._choices, self._has_keys):
+            self._counts, self._here, self._choices, self._has_keys = shown
             self.refresh()
 
     def render(self) -> Content:
@@ -111,7 +118,8 @@ class TabBar(Handle):
         parts: list[Content] = []
         for each in self._pieces():
             if each.look:
-                style = self.get_visual_style(f"tabbar--{each.look}")
+                look = "keys" if each.look == "here" and self._has_keys else each.look
+                style = self.get_visual_style(f"tabbar--{look}")
                 parts.append(Content.styled(each.text, style))
             else:
                 parts.append(Content(each.text))

@@ -33,6 +33,7 @@ GLYPHS: dict[Code, tuple[str, str, str]] = {
     Code.TO_ASK: ("·", "dim", "to ask"),
     Code.CLEAN: ("▄", "clean", "clean"),
     Code.KEPT: ("▂", "clean", "kept"),
+    Code.NOT_ASKED: ("–", "dim", "not asked"),
 }
 """Glyph, look and word of each state: shapes differ, so that no colour is needed."""
 
@@ -89,6 +90,8 @@ class Timeline(Widget, can_focus=True):
         cells = {number for each in changed for number in self._layout.cells_of(each)}
         for number in cells:
             self._look(number)
+        if cells:
+            self._add_legend()
         if cells or self._marks != (cursor, in_sight):
             self._marks = cursor, in_sight
             self._refresh_changed()
@@ -201,16 +204,20 @@ class Timeline(Widget, can_focus=True):
         self._urgent = [None] * len(layout.cells)
         for number in range(len(layout.cells)):
             self._look(number)
-        self._add_legend(width)
+        self._add_legend()
         self.refresh()
 
-    def _add_legend(self, width: int) -> None:
-        """What the glyphs mean, as far as there is room behind the chunks."""
-        at = self._layout.used + 3
-        for glyph, look, word in GLYPHS.values():
+    def _add_legend(self) -> None:
+        """What the glyphs mean that are there, as far as there is room behind the chunks."""
+        width, used = len(self._columns), self._layout.used
+        if not used or width - used < _LEAST_LEGEND:
+            return
+        self._columns[used:] = [_SPACE] * (width - used)
+        at = used + 3
+        for code, (glyph, look, word) in GLYPHS.items():
             told = f"{glyph} {word}"
-            if width - at < len(told) or width - self._layout.used < _LEAST_LEGEND:
-                return
+            if not self._codes.counts(0, self.chunks, code) or width - at < len(told):
+                continue
             for place, each in enumerate(told):
                 self._columns[at + place] = each, look if not place else "dim"
             at += len(told) + 2
@@ -226,8 +233,10 @@ class Timeline(Widget, can_focus=True):
         cursor, (first, last) = self._marks
         picture = [(glyph, look, False, False) for glyph, look in self._columns]
         here = self._layout.cells_of(cursor)
+        # Where all chunks are in sight, that says nothing.
+        partly = last - first + 1 < self.chunks
         for number, cell in enumerate(self._layout.cells):
-            in_sight = cell.low <= last and cell.high > first
+            in_sight = partly and cell.low <= last and cell.high > first
             if in_sight or number in here:
                 glyph, look, *_ = picture[cell.at]
                 picture[cell.at] = glyph, look, in_sight, number in here

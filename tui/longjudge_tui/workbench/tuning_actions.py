@@ -280,10 +280,12 @@ class TuningActions(Screen[None]):
         self.tick()
 
     def _on_thread(self) -> bool:
-        """Whether the cursor is on a thread; what is done to a chunk needs one, and says so."""
-        if self.chunks.on_thread:
-            self.notify("this is a thread: choose one of its chunks", markup=False)
-        return self.chunks.on_thread
+        """Whether a key means a thread; what is done to a chunk needs one, and says so."""
+        among_gaps = self.focused is not None and self.focused.id == "gaps"
+        if among_gaps or not self.chunks.on_thread:
+            return False
+        self.notify("this is a thread: choose one of its chunks", markup=False)
+        return True
 
     def _ask_again(self, position: int) -> None:
         """Ask again; about a judged chunk once that is agreed to."""

@@ -1,0 +1,85 @@
+"""What a comparison leads to: an event of the session as it is now, and terms to judge by again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from longjudge.api import open_session
+from longjudge.comparison.alignment import Cell
+from longjudge.comparison.compare import Pair, Row, RowKind
+from longjudge.comparison.sides import JudgedBy, SideFinding
+from longjudge.errors import LongjudgeError
+from longjudge.judges.make import make_judge
+from longjudge.judges.offline import OfflineJudge
+from longjudge.rubric import load_rubric
+from longjudge.settings import Settings
+from longjudge.states import ChunkState
+from longjudge.store import Store, note_rubric
+from longjudge_tui.bench.compared_lines import Line
+from longjudge_tui.bench.side_terms import Terms, terms_of
+from longjudge_tui.bench.sought import sought_of
+from longjudge_tui.bench.tuning import Tuning
+from sessions_for_tests import write_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def cell(first: int, last: int, *findings: SideFinding) -> Cell:
+    return Cell((1,), ChunkState.FLAGGED, "", first, last, findings)
+
+
+async def test_an_event_is_found_by_its_text_where_it_has_another_number_by_now(
+    tmp_path: Path,
+) -> None:
+    session = await open_session(write_session(tmp_path / "s.jsonl", 8))
+    assert len(session.index) > 4
+    digest = session.index.digest(4).hex()
+    finding = SideFinding(1, "c", "", 2, "q", verified=True, digest=digest, span=(0, 1))
+    row = Row(RowKind.BOTH_FLAGGED, "main", cell(1, 2, finding), cell(3, 5), ())
+    line = Line(row, Pair(finding, None), 0)
+    assert sought_of(line, session, live=(False, True)).event == 4
+    # Where nothing says so, it is the number that was noted, in the session in any case.
+    assert sought_of(line, session, live=(False, False)).event == 2
+    far = replace(finding, event=9_999)
+    assert sought_of(replace(line, pair=Pair(far, None)), session, live=(False, False)).event == 0
+    session.close()
+
+
+async def test_a_judgment_is_asked_on_by_what_it_was_judged_by_or_it_is_said_why_not(
+    tmp_path: Path,
+) -> None:
+    chunks = load_rubric("chunks")
+    other = chunks.model_copy(update={"instructions": "Be strict."})
+    store = await Store.open(tmp_path / "s.sqlite")
+    await note_rubric(store, other)
+    tuning = Tuning(
+        Settings(),
+        OfflineJudge(),
+        chunks,
+        make_judge=make_judge,
+        model_name=None,
+        refuse=lambda: None,
+        changed=lambda: None,
+        calls_changed=lambda _: None,
+    )
+    by = JudgedBy("offline", "chunks", other.version, 700, by_tokens=True)
+    terms = await terms_of(by, tuning, store)
+    assert (terms.rubric.version, terms.settings.chunk_tokens) == (other.version, 700)
+    assert not terms.same_as(Terms.standing(tuning))
+    terms.use(tuning)
+    assert terms.same_as(Terms.standing(tuning))
+    assert (tuning.rubric.instructions, tuning.size) == ("Be strict.", 700)
+    refused = {
+        "not known any more": replace(by, version="00000000"),
+        "not noted": replace(by, size=None),
+        "out of range": replace(by, size=1),
+    }
+    for words, each in refused.items():
+        with pytest.raises(LongjudgeError, match=words):
+            await terms_of(each, tuning, store)
+    await tuning.aclose()
+    await store.aclose()

@@ -1,0 +1,97 @@
+"""What a fault is said to do before it does: which parts it meets, and how a run would end."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from longjudge.faults import Fault
+from longjudge_tui.bench.forcing import MOST_RECENT, Forcing
+from longjudge_tui.lab import reach
+from longjudge_tui.lab.reach import Foreseen, Reach, command_line
+
+
+class Plan(list):
+    def digests(self):
+        return [bytes([number]) * 16 for number in self]
+
+
+def foresee(spec, parts=10, kept=()):
+    bench = SimpleNamespace(
+        outlook=SimpleNamespace(plan=Plan(range(parts))), is_kept=lambda place: place + 1 in kept
+    )
+    return Reach(bench).foresee(Fault.parse(spec))
+
+
+@pytest.mark.parametrize(
+    ("spec", "met", "outcome"),
+    [
+        (
+            "badjson",
+            "meets 10 of 10 chunks, 7 of them to ask",
+            "a run asks 7 chunks: 7 gaps (7 unparsable), 0 judged",
+        ),
+        (
+            "429x2@1-4,9",
+            "meets 5 of 10 chunks (1-4,9), 2 of them to ask",
+            "a run asks 7 chunks: all 7 judged, 2 of them asked again first",
+        ),
+        (
+            "refusal@4+drop@5+slow=2@9-10",
+            "meets 4 of 10 chunks (4-5,9-10), 4 of them to ask",
+            "a run asks 7 chunks: 2 gaps (1 refused, 1 provider_error), 5 judged, 2 late",
+        ),
+        (
+            "full-disk@4+crash=3",
+            "meets 1 of 10 chunks (4), 1 of them to ask",
+            "a run asks 7 chunks: the app is killed after 3 verdicts",
+        ),
+        (
+            "badjson@1",
+            "meets 1 of 10 chunks (1), 0 of them to ask",
+            "a run asks 7 chunks: all 7 judged",
+        ),
+    ],
+)
+def test_what_comes_of_a_spec_is_said_before_it_is_used(spec, met, outcome):
+    foreseen = foresee(spec, kept=(1, 2, 3))
+    assert (foreseen.met, foreseen.outcome) == (met, outcome)
+
+
+def test_the_picture_marks_the_parts_and_keeps_a_lone_one_in_sight():
+    assert foresee("drop@1,5-6", kept=(5,)).picture(40) == "█···▒█····"
+    crowd = Foreseen("", "", ("·",) * 777 + ("█",) + ("·",) * 222).picture(50)
+    assert len(crowd) == 50
+    assert crowd.count("█") == 1
+    assert foresee("drop", kept=range(1, 11)).outcome == "a run asks nothing now, so nothing fails"
+
+
+def test_much_looking_is_left_out(monkeypatch):
+    monkeypatch.setattr(reach, "MOST_LOOKS", 19)
+    assert foresee("drop@1,3") is None
+    assert foresee("drop@1") is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [("/s/my file's.jsonl", "'/s/my file'\"'\"'s.jsonl'"), ("/s/\x1b[2J.jsonl", "PATH")],
+)
+def test_the_same_run_is_given_for_a_shell(path, named):
+    unit = reach.Unit.CHARACTERS
+    bench = SimpleNamespace(
+        settings=SimpleNamespace(redact=True),
+        tuning=SimpleNamespace(unit=unit, size=8000, model_name="offline"),
+        file=SimpleNamespace(path=path),
+    )
+    assert command_line(bench, "429@30%") == (
+        f"longjudge judge {named} --model offline --chunk-chars 8000 --fault 429@30%"
+    )
+
+
+def test_the_last_specs_are_remembered_once_each():
+    forcing = Forcing()
+    for spec in ("drop", "empty", "drop", None, "refusal", "badjson", "500", "529"):
+        forcing.use(Fault.parse(spec) if spec else None)
+    assert forcing.recent[:3] == ("529", "500", "badjson")
+    assert len(forcing.recent) == MOST_RECENT == len(set(forcing.recent))
