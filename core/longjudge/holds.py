@@ -69,40 +69,44 @@ async def list_holds(store: Store) -> list[Hold]:
     return [_hold(lease, now) for lease in await leases.leases(store)]
 
 
+MOST_FAILURES = 3
+"""After so many that could not be released no other is tried: each may wait for a locked store."""
+
+
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep released, what it could not release, and why not."""
+    """What a sweep released, what it could not release, and the `error` that says why not."""
 
     released: tuple[Hold, ...] = ()
     left: tuple[Hold, ...] = ()
-    fault: str = ""
+    error: StoreError | None = None
 
 
 async def sweep(store: Store) -> Swept:
     """Release what dead owners left, as much of it as can be.
 
     Raises:
-        StoreError: the store cannot be read.
+        StoreError: the store cannot be read, or nothing of it can be written.
     """
     now = time.time()
     released: list[Hold] = []
     left: list[Hold] = []
-    fault = ""
+    fault: StoreError | None = None
     for lease in await leases.leases(store):
         if lease.alive:
             continue
         hold = _hold(lease, now)
+        if len(left) >= MOST_FAILURES:
+            left.append(hold)
+            continue
         try:
             if await leases.take_over(store, lease):
                 released.append(replace(hold, state=HoldState.RELEASED))
         except StoreError as error:
             left.append(hold)
-            fault = str(error)
-    try:
+            fault = error
+    if not left:
         await leases.forget_dead_owners(store)
-    except StoreError as error:
-        # Who holds nothing any more is in nobody's way.
-        fault = fault or (str(error) if left else "")
     return Swept(tuple(released), tuple(left), fault)
 
 
@@ -113,8 +117,8 @@ async def sweep_holds(store: Store) -> list[Hold]:
         StoreError: the store cannot be read, or something could not be released.
     """
     swept = await sweep(store)
-    if swept.left:
-        raise StoreError(swept.fault)
+    if swept.error is not None:
+        raise swept.error
     return list(swept.released)
 
 

@@ -193,7 +193,8 @@ class Judgment(Steering):
             SessionError: the session had changed before anything was asked.
             StoreError: the store cannot be read.
         """
-        started = time.monotonic()
+        # What it has paused before it began is no part of its seconds either.
+        started = time.monotonic() - self.paused_seconds
         if self.fault is None or not self.fault.fills_whole_disk:
             await note_rubric_used(self._store, self.rubric)
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:

@@ -520,7 +520,7 @@ TRIED_IN_ONE_GO = {
     *("read_larger", "read_smallest", "read_largest", "read_today"),
     *("next_flip", "previous_flip", "filter_rows", "ask_other", "ask_one", "swap_sides"),
     *("row_right", "row_wrong", "choose_one", "save_comparison"),
-    *("use_rubric", "save_rubric", "save_rubric_as", "next_pane", "next_fault"),
+    *("try_rubric", "use_rubric", "save_rubric", "save_rubric_as", "next_pane", "next_fault"),
     *("chunk_before", "chunk_after"),
 }
 

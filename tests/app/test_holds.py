@@ -122,6 +122,25 @@ async def test_a_store_that_takes_nothing_stops_nobody(open_desk, write_session,
         await desk.sees("not released: store.sqlite: the disk is full")
 
 
+async def test_a_sweep_releases_what_it_can_and_says_what_it_could_not(tmp_path):
+    store, said = await Store.open(tmp_path / "store.sqlite"), []
+    await hold(store, 3)
+    await store.write(
+        "CREATE TRIGGER stuck BEFORE DELETE ON leases WHEN OLD.key LIKE '000000000001%'"
+        " BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END",
+        (),
+    )
+    held = Holding(store, said.append)
+    held.sweep()
+    await held.aclose()
+    assert [each.partition(":")[0] for each in said] == [
+        "1 lease could not be released",
+        "released 2 leases that a dead process left",
+    ]
+    assert len(await list_holds(store)) == 1
+    await store.aclose()
+
+
 async def test_nothing_is_read_where_nobody_looks(tmp_path, clock, monkeypatch):
     reads = []
 

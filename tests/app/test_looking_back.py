@@ -77,10 +77,9 @@ async def test_an_interrupted_run_of_another_size_is_found_again(open_desk, two,
         await desk.sees(f"{JUDGED}/15 at 1k chars")
         await desk.press("enter")
         words = f"last judged at 1,000 characters: {JUDGED} of 15 parts, cancelled"
-        await desk.until(
-            lambda: said(desk) == [f"{words} · s 1000 shows it · J enter r goes on with it"]
-        )
-        await desk.until(lambda: f"{words} · s 1000" in desk.text)
+        leads = "J enter r goes on · s 1000 shows it"
+        await desk.until(lambda: said(desk) == [f"{words} · {leads}"])
+        await desk.until(lambda: f"{words} · J enter r" in desk.text)
         await desk.press("ctrl+r")
         await desk.until(lambda: desk.bench.loading is None)
         assert len(said(desk)) == 1

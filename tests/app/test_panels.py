@@ -83,11 +83,12 @@ async def test_keys_move_the_borders_of_the_panel_with_the_keys_as_far_as_it_sta
         await desk.press("1", *["ctrl+right"] * 2, "right_parenthesis")
         await desk.until(lambda: region(desk, "findings").width == below.width + 8)
         assert region(desk, "findings").height == below.height + 1
-        await desk.press(*["right_parenthesis"] * 8)
+        await drag(desk, "tabs", down=-8)
         await desk.until(lambda: len(desk.rows("chunks")) <= 3)
         assert seen(desk) == [*PANELS]
         assert "CHUNKS" in desk.text
-        await desk.press(*["left_parenthesis"] * 12)
+        await drag(desk, "tabs", down=12)
+        await desk.press("left_parenthesis")
         await desk.until(lambda: region(desk, "below-panel").height == 5)
         assert "[copy y]" in desk.text
 

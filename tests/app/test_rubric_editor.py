@@ -159,16 +159,12 @@ async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
         await desk.press("ctrl+n", "ctrl+z")
         assert screen.area.text == edited
         await desk.sees(" 1  name")
-    assert "# theirs" in theirs.read_text()
-
-
-async def test_nothing_that_acts_on_a_terminal_gets_into_the_text(open_desk, write_session) -> None:
-    async with open_desk(write_session("a.jsonl", 12)) as desk:
-        screen = await editor(desk)
+        # Nothing that acts on a terminal gets into the text, nor more than a file may hold.
         screen.area.insert("# \x1b]0;x\x07 [red]\r\n", (0, 0))
         await desk.sees("# ␛]0;x␇ [red]")
         await desk.until(lambda: told(desk, "2 characters that act on a terminal"))
-        before = screen.area.text
+        held = screen.area.text
         screen.area.insert("x" * 100_001, (0, 0))
         await desk.until(lambda: told(desk, "100000 bytes at most"))
-        assert screen.area.text == before
+        assert screen.area.text == held
+    assert "# theirs" in theirs.read_text()

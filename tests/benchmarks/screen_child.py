@@ -284,7 +284,7 @@ async def hour(arguments: dict[str, object]) -> dict[str, object]:
         for number in range(actions):
             begin = time.monotonic()
             await act(pilot, app, HOUR[number % len(HOUR)])
-            if number % max(1, actions // 24) == 0:
+            if number % max(1, actions // int(arguments.get("samples", 24))) == 0:
                 gc.collect()
                 samples.append(held())
             if (rest := pace - (time.monotonic() - begin)) > 0:

@@ -249,6 +249,25 @@ async def test_a_pause_at_every_moment_lets_no_question_out(
     assert (result.status, sorted(judge.asked)) == ("complete", [1, 2, 3, 4])
 
 
+async def test_a_pause_in_the_moment_of_the_limit_comes_too_late() -> None:
+    nothing, loop = cast("Any", Nothing()), asyncio.get_running_loop()
+    pauses = pausing.Pausing(nothing, Schedule(), nothing, {}, ignore_updates)
+    told: list[bool] = []
+
+    async def wait() -> None:
+        async with pauses.limited(0.01):
+            # The timer has run out by then, and whoever waits does not know it yet.
+            loop.call_at(loop.time() + 0.01, lambda: told.append(pauses.pause()))
+            await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError):
+        await wait()
+    assert told == [True]
+    pauses.end()
+    assert not pauses.on
+    assert not pauses.go_on()
+
+
 class Nothing:
     """Stands in for what has nothing to do."""
 

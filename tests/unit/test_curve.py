@@ -116,7 +116,9 @@ async def test_a_curve_is_filled_in_and_stops_where_it_is_told_to() -> None:
     assert sizes[-1] >= SESSION.index.total_chars
     assert 3_456 in sizes
     made.want(sizes, 3_456)
+    read = made.points
     await made.fill()
+    assert read == {}, "what somebody goes through never changes"
     assert set(made.points) == set(sizes)
     assert made.points[3_456].chunks == len(plan_chunks(SESSION.index, 3_456))
     assert made.left == 0

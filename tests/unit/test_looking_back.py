@@ -23,28 +23,28 @@ def last(**changes: object) -> Last:
         ({}, ""),
         (
             {"size": 8_000},
-            "last judged at 8,000 characters: 15 of 75 parts, cancelled · s 8000 shows it"
-            " · J enter r goes on with it",
+            "last judged at 8,000 characters: 15 of 75 parts, cancelled"
+            " · J enter r goes on · s 8000 shows it",
         ),
         (
             {"size": 2_000, "unit": Unit.TOKENS},
-            "last judged at 2,000 tokens: 15 of 75 parts, cancelled · u s 2000 shows it"
-            " · J enter r goes on with it",
+            "last judged at 2,000 tokens: 15 of 75 parts, cancelled"
+            " · J enter r goes on · u s 2000 shows it",
         ),
         (
             {"model": "claude-x-9", "rubric": "mine", "version": "b"},
             "last judged by claude-x-9 by the rubric mine: 15 of 75 parts, cancelled"
-            " · m claude-x-9 and b mine show it · J enter r goes on with it",
+            " · J enter r goes on · m claude-x-9 and b mine show it",
         ),
         (
             {"version": "bbbb2222"},
             "last judged by another version of the rubric: 15 of 75 parts, cancelled"
-            " · J enter r goes on with it",
+            " · J enter r goes on",
         ),
         (
             {"size": 200, "model": "x\x1b[31m\ny"},
             "last judged at 200 characters by x␛[31m⏎y: 15 of 75 parts, cancelled"
-            " · s 200 and m x␛[31m⏎y show it · J enter r goes on with it",
+            " · J enter r goes on · s 200 and m x␛[31m⏎y show it",
         ),
     ],
 )

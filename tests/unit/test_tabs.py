@@ -25,9 +25,9 @@ def drawn(width, here=Tab.FINDINGS, choices=CHOICES, counts=COUNTS):
 
 def test_the_open_tab_says_the_most_and_the_others_their_counts():
     bar = drawn(120)
-    assert bar.startswith(" 1 FINDINGS 2 · 1 not verified  2 GAPS 1  3 HOLDS 4  4 LOG ─")
+    assert bar.startswith(" 1 FINDINGS 2 · 1 not verified │ 2 GAPS 1 │ 3 HOLDS 4 │ 4 LOG ─")
     assert bar.endswith("─ [filter: all] ")
-    assert drawn(80, Tab.GAPS, [Choice("GAPS 1")]).startswith(" 1 FINDINGS 2  2 GAPS 1  3 HOLDS 4")
+    assert drawn(80, Tab.GAPS, [Choice("GAPS 1")]).startswith(" 1 FINDINGS 2 │ 2 GAPS 1 │ 3 H")
 
 
 @given(st.integers(0, 200), st.sampled_from(Tab), st.text(max_size=60))
@@ -36,7 +36,7 @@ def test_the_bar_fills_its_line_and_names_every_tab_where_there_is_room(width, h
     bar = drawn(width, here, choices)
     if width >= 60:
         assert cell_len(bar) == width
-        assert all(f" {key} {name}" in bar for key, name in zip("234", "GHL", strict=True))
+        assert all(f"{key} {name}" in bar for key, name in zip("234", "GHL", strict=True))
 
 
 @pytest.mark.parametrize(("width", "brief"), [(74, True), (120, False)])

@@ -174,7 +174,7 @@ class LongjudgeApp(PacedApp):
     @property
     def lent(self) -> bool:
         """Whether an editor has the terminal now."""
-        return self._workbench.editing.busy
+        return self._workbench.lending.busy
 
     @property
     def at_work(self) -> bool:

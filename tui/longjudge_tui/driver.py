@@ -176,10 +176,11 @@ class PatientDriver(LinuxDriver):
         self._away = True
 
     def resume_application_mode(self) -> None:
-        """Take the terminal back, where the app is not over meanwhile."""
+        """Take the terminal again, where the app is not over, and paint what stood on it."""
         if not self._over:
             self._away = False
             super().resume_application_mode()
+            self._repaint()
 
     def stop_application_mode(self) -> None:
         """Leave the terminal as it was; whoever has it meanwhile is left to its own."""

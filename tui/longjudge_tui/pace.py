@@ -40,6 +40,7 @@ class Pace:
         self.calm = False
         self._stirred = monotonic()
         self._often: WeakSet[Timer] = WeakSet()
+        self._resting: list[Timer] = []
 
     def add(self, often: Timer) -> None:
         """A timer that may rest while all is calm."""
@@ -53,12 +54,15 @@ class Pace:
             self.calm = False
             for timer in self._often:
                 timer.resume()
+            self._resting.clear()
 
     def settle(self) -> None:
         """Nothing is at work: look seldom, where nothing has happened for long enough either."""
         if not self.calm and monotonic() - self._stirred > CALM_SECONDS:
             self.calm = True
-            for timer in self._often:
+            # Nothing else holds a timer that waits, and one that is collected never looks again.
+            self._resting[:] = self._often
+            for timer in self._resting:
                 timer.pause()
 
 

@@ -25,7 +25,8 @@ class Cell:
     """What one side says about a stretch of events: its chunks there, their state, its findings.
 
     `first` and `last` are the numbers that the side's own session has. Where a chunk reaches over
-    the stretch, only its findings inside count.
+    the stretch, only its findings inside count. `unjudged` counts those of its chunks that have no
+    verdict: a huge event may be flagged by one piece while another is a gap.
     """
 
     parts: tuple[int, ...]
@@ -34,11 +35,17 @@ class Cell:
     first: int
     last: int
     findings: tuple[SideFinding, ...]
+    unjudged: int = 0
 
     @property
     def judged(self) -> bool:
-        """Whether the side has a verdict about all of it."""
+        """Whether the side says clean or flagged."""
         return self.state in JUDGED
+
+    @property
+    def covered(self) -> bool:
+        """Whether it has a verdict about all of it, so that what it does not find is not there."""
+        return self.judged and not self.unjudged
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ def stretches(one: Side, other: Side) -> Iterator[Stretch]:
 class _Block:
     """One chunk, or all pieces of one event; places are counted from the thread's first event."""
 
-    __slots__ = ("_findings", "_places", "chars", "digests", "first", "last", "parts", "start")
+    __slots__ = ("_findings", "_places", "chars", "digests", "first", "last", "parts", "start", "unjudged")
 
     def __init__(
         self, parts: Sequence[SidePart], start: int, findings: dict[int, list[SideFinding]]
@@ -84,6 +91,7 @@ class _Block:
         self._places = [place for place, _ in placed]
         self._findings = [here[number] for _, number in placed]
         self.chars = sum(part.chars for part in parts)
+        self.unjudged = sum(not part.judged for part in parts)
         self.digests = {
             found.event - start: found.digest
             for found in here
@@ -95,7 +103,8 @@ class _Block:
         findings = self._findings_in(low, high)
         state, reason = self._state(low, findings)
         numbers = tuple(part.part for part in self.parts)
-        return Cell(numbers, state, reason, low + self.start, high + self.start, findings)
+        first, last = low + self.start, high + self.start
+        return Cell(numbers, state, reason, first, last, findings, self.unjudged)
 
     def pieces(self) -> Iterator[Cell]:
         """Each part by itself; for one that is a whole chunk the same as its cell."""
@@ -104,7 +113,8 @@ class _Block:
             by_part[found.part].append(found)
         for part in self.parts:
             found = tuple(by_part[part.part])
-            yield Cell((part.part,), part.state, part.reason, part.first, part.last, found)
+            lacks = int(not part.judged)
+            yield Cell((part.part,), part.state, part.reason, part.first, part.last, found, lacks)
 
     def cut_like(self, other: _Block) -> bool:
         """Whether both hold the same pieces of the same events."""

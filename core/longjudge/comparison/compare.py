@@ -90,13 +90,19 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Of so many texts marked alike, how many a side finds, and how many it has not judged."""
+    """Of so many texts marked alike, how many a side finds; why not, where it could not.
+
+    `unasked` counts those whose criterion the side's rubric does not have, `unjudged` those where
+    it has no verdict.
+    """
 
     marked: int
     one: int
     other: int
     unjudged_one: int
     unjudged_other: int
+    unasked_one: int
+    unasked_other: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ def compare(
     place = {kind: number for number, kind in enumerate(RowKind)}
     rows = sorted(map(_row, found), key=lambda row: place[row.kind])
     same_plan = all(each.whole for each in found)
-    marked = _Marks(rows, marks)
+    marked = _Marks(rows, marks, (one.criteria, other.criteria))
     return Comparison(
         one=one,
         other=other,
@@ -206,7 +212,7 @@ def refuse_strangers(one: SideSession, other: SideSession) -> None:
 
 def _row(each: Stretch) -> Row:
     one, other = each.one, each.other
-    pairs = tuple(_pairs(one.findings if one else (), other.findings if other else ()))
+    pairs = tuple(_pairs(one, other))
     return Row(_kind(one, other), each.thread, one, other, pairs)
 
 
@@ -222,56 +228,17 @@ def _kind(one: Cell | None, other: Cell | None) -> RowKind:
     return RowKind.TO_FLAGGED if now else RowKind.TO_CLEAN
 
 
-def _pairs(one: Sequence[SideFinding], other: Sequence[SideFinding]) -> list[Pair]:
-    """Match findings by event and criterion, those with the same quote first; then by quote.
-
-    The events of two sides are compared by their text where it is known: they may be numbered
-    otherwise.
-    """
-    if not one or not other:
-        return [*(Pair(each, None) for each in one), *(Pair(None, each) for each in other)]
-    partners: dict[int, int] = {}
-    taken: set[int] = set()
-    for key in (_by_place_and_quote, _by_place, _by_quote):
-        waiting: defaultdict[object, list[int]] = defaultdict(list)
-        for number in reversed(range(len(other))):
-            if number not in taken and (what := key(other[number])) is not None:
-                waiting[what].append(number)
-        for number, finding in enumerate(one):
-            what = key(finding)
-            if number not in partners and what is not None and waiting[what]:
-                partners[number] = waiting[what].pop()
-                taken.add(partners[number])
-    pairs = [
-        Pair(finding, other[partners[number]] if number in partners else None)
-        for number, finding in enumerate(one)
-    ]
-    return pairs + [Pair(None, each) for number, each in enumerate(other) if number not in taken]
-
-
-def _by_place_and_quote(finding: SideFinding) -> object:
-    return (_by_place(finding), finding.quote)
-
-
-def _by_place(finding: SideFinding) -> object:
-    return (finding.digest or finding.event, finding.criterion)
-
-
-def _by_quote(finding: SideFinding) -> object:
-    return (finding.quote, finding.criterion) if finding.quote else None
-
-
 def _found(rows: Iterable[Row]) -> Found:
     same = only_one = only_other = unknown_one = unknown_other = 0
     for row in rows:
-        known = row.kind in BOTH_JUDGED
+        seen = [cell is not None and cell.covered for cell in (row.one, row.other)]
         for pair in row.pairs:
             if pair.one is not None and pair.other is not None:
                 same += 1
             elif pair.one is not None:
-                only_one, unknown_one = only_one + known, unknown_one + (not known)
+                only_one, unknown_one = only_one + seen[1], unknown_one + (not seen[1])
             else:
-                only_other, unknown_other = only_other + known, unknown_other + (not known)
+                only_other, unknown_other = only_other + seen[0], unknown_other + (not seen[0])
     return Found(same, only_one, only_other, unknown_one, unknown_other)
 
 
@@ -290,7 +257,7 @@ def _coverage(cells: Sequence[tuple[Cell | None, Cell | None]]) -> Coverage:
     beyond: set[tuple[int, int]] = set()
     for mine, its in cells:
         if mine is not None:
-            where = beyond if its is None else judged if mine.judged else lacking
+            where = beyond if its is None else judged if mine.covered else lacking
             where.add(_span(mine))
     return Coverage(_length(judged - lacking), _length(beyond))
 
@@ -298,7 +265,13 @@ def _coverage(cells: Sequence[tuple[Cell | None, Cell | None]]) -> Coverage:
 class _Marks:
     """Texts that somebody marked, with what each side says about them."""
 
-    def __init__(self, rows: Iterable[Row], marks: Mapping[tuple[bytes, str], Mark]) -> None:
+    def __init__(
+        self,
+        rows: Iterable[Row],
+        marks: Mapping[tuple[bytes, str], Mark],
+        criteria: tuple[Sequence[str], Sequence[str]],
+    ) -> None:
+        self._criteria = criteria
         self.marks = {(digest.hex(), name): mark for (digest, name), mark in marks.items()}
         self._places: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
         self._found: tuple[set[tuple[str, str]], set[tuple[str, str]]] = (set(), set())
@@ -314,15 +287,21 @@ class _Marks:
         """Those with one mark."""
         keys = [key for key in self._places if self.marks[key] is mark]
         one, other = (
-            (sum(key in found for key in keys), sum(self._unjudged(key, side) for key in keys))
+            (
+                sum(key in found for key in keys),
+                sum(self._unjudged(key, side) for key in keys),
+                sum(self._unasked(key, side) for key in keys),
+            )
             for side, found in enumerate(self._found)
         )
-        return Marked(len(keys), one[0], other[0], one[1], other[1])
+        return Marked(len(keys), one[0], other[0], one[1], other[1], one[2], other[2])
 
     def missed(self, elsewhere: Iterable[tuple[str, str]]) -> int:
-        """What others found and is marked right, and neither side has."""
+        """What others found and is marked right, and neither side has although one asks for it."""
         return sum(
-            self.marks.get(key) is Mark.RIGHT for key in set(elsewhere) if key not in self._places
+            self.marks.get(key) is Mark.RIGHT
+            for key in set(elsewhere)
+            if key not in self._places and not all(self._unasked(key, side) for side in (0, 1))
         )
 
     def unmarked(self, findings: Iterable[SideFinding]) -> int:
@@ -331,10 +310,15 @@ class _Marks:
 
     def _unjudged(self, key: tuple[str, str], side: int) -> bool:
         """Whether a side does not find a text because it has not judged it."""
-        if key in self._found[side]:
+        if key in self._found[side] or self._unasked(key, side):
             return False
         cells = [(row.one, row.other)[side] for row in self._places[key]]
-        return any(cell is None or not cell.judged for cell in cells)
+        return any(cell is None or not cell.covered for cell in cells)
+
+    def _unasked(self, key: tuple[str, str], side: int) -> bool:
+        """Whether a side does not find a text because its rubric, where known, does not ask."""
+        asked = self._criteria[side]
+        return key not in self._found[side] and bool(asked) and key[1] not in asked
 
 
 def _why_no_scores(one: Side, other: Side) -> str:

@@ -25,6 +25,8 @@ MOST_CHUNKS = 20_000
 class Curving:
     """The points of one curve: `points` by size, filled in until `stop`.
 
+    `points` is another dictionary with every point, and never changes while somebody reads it.
+
     `kept` is copied when the first point is made, so that all points speak of the same moment.
     """
 
@@ -121,7 +123,8 @@ class Curving:
                     frozenset(self._kept),
                     self.by_tokens,
                 )
-            self.points[size] = self._base.point(size)
+            # Another dictionary each time: somebody may be going through this one.
+            self.points = {**self.points, size: self._base.point(size)}
             with self._lock:
                 if size in self._queue:
                     self._queue.remove(size)

@@ -15,6 +15,7 @@ from longjudge.store import note_rubric, rubric_versions
 from longjudge.text import clean_line
 from longjudge_tui.bench.attempt import Attempt
 from longjudge_tui.bench.drafts import read_drafts
+from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.rubric_check import EditPrice
 from longjudge_tui.bench.rubric_source import BUILT_IN, source_of
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from longjudge.store import RubricVersion, Store
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.drafts import Draft
+    from longjudge_tui.bench.event_log import EventLog
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.rubric_source import RubricSource
 
@@ -165,11 +167,12 @@ class Editing:
             settings=bench.settings,
             fault=bench.forcing.for_a_run(),
         )
-        self._task = asyncio.create_task(self._try(self.attempt))
+        self._task = asyncio.create_task(self._try(self.attempt, bench.log))
         return ""
 
-    async def _try(self, attempt: Attempt) -> None:
+    async def _try(self, attempt: Attempt, log: EventLog) -> None:
         await attempt.run()
+        log.add(LogKind.RUN, f"a try of the rubric: {attempt.words}")
         if attempt.kept:
             self._keys.add(attempt.key)
 

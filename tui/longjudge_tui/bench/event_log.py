@@ -69,7 +69,7 @@ class Part:
 class LogLine:
     """One line: safe words, when it was (seconds since 1970), and what it is about.
 
-    `times` is how often it happened in a row.
+    `times` is how often it happened in a row, `searched` what a filter looks in.
     """
 
     number: int
@@ -79,6 +79,7 @@ class LogLine:
     part: Part | None = None
     subject: Subject | None = None
     times: int = 1
+    searched: str = ""
 
     @property
     def clock(self) -> str:
@@ -153,6 +154,8 @@ class EventLog:
             self._lines[-1] = replace(last, time=now, times=last.times + 1)
             return
         self._next += 1
+        # Once here, so that a filter over all lines takes no longer than a frame.
+        line = replace(line, searched=line.told.lower())
         self._lines.append(line)
         self.counts[kind] += 1
         if len(self._lines) > MOST_LINES:

@@ -183,7 +183,7 @@ class Holding:
                 self._release(released)
             if swept.left and not unasked:
                 kept = _count(len(swept.left), swept.left[0].kind.value)
-                self._notice(f"{kept} could not be released: {clean_line(swept.fault, 400)}")
+                self._notice(f"{kept} could not be released: {clean_line(str(swept.error), 400)}")
             if released:
                 kinds = Counter(hold.kind.value for hold in released)
                 count = ", ".join(_count(each, kind) for kind, each in sorted(kinds.items()))

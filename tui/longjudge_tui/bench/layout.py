@@ -15,6 +15,17 @@ from longjudge.errors import LongjudgeError
 
 MOST_CELLS = 10_000
 Cells = Annotated[int, msgspec.Meta(ge=1, le=MOST_CELLS)]
+SETTINGS_CELLS = 18, 40
+"""Between which the width of the settings is, where they stand at the side."""
+SettingsCells = Annotated[int, msgspec.Meta(ge=SETTINGS_CELLS[0], le=SETTINGS_CELLS[1])]
+
+TIGHT_COLUMNS = 76
+"""In fewer columns the settings in one line are closer together, and without every button."""
+LEAST_COLUMNS_OF_BUTTONS = 60
+SHORT_ROWS = 20
+"""In fewer rows both halves may be lower than is comfortable, so that both are there at all."""
+VERY_SHORT_ROWS = 13
+"""In fewer rows the strip of all chunks makes room for the chunks themselves."""
 
 
 class LayoutFault(LongjudgeError):
@@ -80,9 +91,6 @@ LEAST: dict[Split, tuple[int, int]] = {
 }
 """How many cells each of two neighbours needs at least to be of use."""
 
-SETTINGS_CELLS = 18, 40
-"""Between which the width of the settings is, where they stand at the side."""
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -91,7 +99,7 @@ class Layout:
     chunks: Share | None = None
     top: Share | None = None
     below: Share | None = None
-    settings: Cells | None = None
+    settings: SettingsCells | None = None
     maximised: Panel | None = None
     folded: bool = False
 

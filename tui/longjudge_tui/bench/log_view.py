@@ -97,7 +97,4 @@ class LogView:
     def _shows(self, line: LogLine, words: list[str]) -> bool:
         if line.kind not in self.group.kinds:
             return False
-        if not words:
-            return True
-        text = line.told.lower()
-        return all(word in text for word in words)
+        return all(word in line.searched for word in words)

@@ -56,12 +56,6 @@ class PlannedSide:
         generation = bench.generation if self.is_live else 0
         return (generation, id(records), changes, counts, ended, filled, id(self._outlook))
 
-    @property
-    def open(self) -> bool:
-        """Whether more of it may come in without anybody doing anything."""
-        records = self._records
-        return isinstance(records, Preview) and not records.done
-
     async def read(self, session: Session) -> None:
         """Read what the store keeps for its plan, where the bench does not stand at it.
 

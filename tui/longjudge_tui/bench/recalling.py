@@ -41,7 +41,7 @@ class Recalling(Trials):
         """
         past = await whole_judgment(self.store, entry.id)
         rubric = await self._rubric_of(entry)
-        settings = replace(settings_of(entry, self.settings), concurrency=self.settings.concurrency)
+        settings = settings_of(entry, self.settings)
         # The price table is imported here, in a thread, and not by the first frame.
         await asyncio.to_thread(cost_usd, DEFAULT_MODEL, Usage())
         self._go_by(entry, settings, rubric or self.rubric)

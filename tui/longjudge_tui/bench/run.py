@@ -185,7 +185,7 @@ class Run(Records):
         Raises:
             LongjudgeError: no credential, or the session changed.
         """
-        self._started = time.monotonic()
+        self._started = time.monotonic() - self._judgment.paused_seconds
         self.result = await self._judgment.run()
         # Every chunk has ended; keeping what was before would keep what was before that, too.
         self._before = None

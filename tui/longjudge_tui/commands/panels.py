@@ -98,12 +98,12 @@ PANELS: Final[dict[str, Panel]] = {
     ),
     "sessions": Panel(
         "SESSIONS",
-        "Every session that was found, with what is known about each. enter opens one; what is"
+        "Every session that was found, with what is known about each. Enter opens one; what is"
         " selected is judged together.",
     ),
     "filter": Panel(
         "FILTER",
-        "Words of title, path, folder and format; enter goes back to the list, escape clears them.",
+        "Words of title, path, folder and format. Enter goes back to the list, escape clears them.",
     ),
     "past": Panel(
         "PAST JUDGMENTS",
@@ -152,9 +152,6 @@ SCREENS: Final[dict[Scope, str]] = {
     Scope.LIST: "In every list",
     Scope.OVER: "In what stands over another screen",
     Scope.CURVE: "At the curve of chunk sizes",
-    Scope.EDITOR: "In the rubric editor",
-    Scope.PAST: "In the past judgments",
-    Scope.COMPARE: "Where two judgments stand side by side",
     Scope.EDITOR: "In the rubric editor",
     Scope.PAST: "In past judgments",
     Scope.COMPARE: "Before and after",

@@ -35,6 +35,8 @@ async def question_about(comparing: Comparing, *, one: bool) -> Question:
     bench, name = comparing.bench, "A" if one else "B"
     if bench.running:
         raise UsageError("a judgment is in flight: the rows follow it; x cancels it")
+    if why_not := bench.refusal():
+        raise UsageError(why_not)
     terms = await comparing.terms_of_side(one=one)
     session, outlook = comparing.session, bench.outlook
     if session is None or outlook is None:

@@ -167,7 +167,9 @@ class CompareScreen(WholeScreen):
         scores = words.score_words(comparison)
         self._line("found").show(words.found_words(comparison))
         self._line("covered").show(f"{scores} · {words.coverage_words(comparison)}", scores)
-        self.query_one("#remarks", GrowingLine).show_whole(" · ".join(comparison.remarks))
+        self.query_one("#remarks", GrowingLine).show_whole(
+            line(" · ".join(comparison.remarks), 1_000)
+        )
         self.query_one("#remarks").display = bool(comparison.remarks)
 
     def _line(self, name: str) -> FittedLine:

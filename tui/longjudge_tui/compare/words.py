@@ -24,7 +24,8 @@ def about_side(source: Source | None, comparison: Comparison | None, *, one: boo
         side = comparison.one if one else comparison.other
     if side is None:
         return [f"{label}  …"]
-    return [f"{label}  {words.side_words(side)}", f"{label}  {words.side_words_in_brief(side)}"]
+    about = words.side_words(side), words.side_words_in_brief(side)
+    return [f"{label}  {line(each, 400)}" for each in about]
 
 
 def nothing_found(cell: Cell | None, *, one: bool) -> str:

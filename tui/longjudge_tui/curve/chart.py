@@ -51,8 +51,9 @@ class CurveChart(Widget):
 
     def show(self, figure: Figure) -> None:
         """Draw a figure."""
-        known = len(figure.points), figure.cursor, figure.today, tuple(figure.sizes), self.size
-        if known != self._known or self._figure is None:
+        known = figure.cursor, figure.today, tuple(figure.sizes), self.size
+        before = self._figure
+        if before is None or figure.points is not before.points or known != self._known:
             self._known, self._figure = known, figure
             self._rows = picture(figure, self.content_size.width, self.content_size.height)
             self.refresh()
@@ -87,10 +88,7 @@ class CurveChart(Widget):
     def _style(self, look: str) -> Style:
         known = self._styles.get(look)
         if known is None:
-            plain = look.removesuffix("-here")
-            own = part_style(self, f"look--{plain}")
-            known = self.rich_style + Style(
-                color=own.color, bold=own.bold, reverse=(look != plain) or None
-            )
+            own = part_style(self, f"look--{look}")
+            known = self.rich_style + Style(color=own.color, bold=own.bold)
             self._styles[look] = known
         return known

@@ -26,8 +26,6 @@ _LEADS = (1, 2, 5)
 _FIXED_ROWS = 6
 """Two captions, the axis with its numbers and its marks, and what is kept."""
 
-LEAST_ROWS = _FIXED_ROWS + 4
-
 Row = list[tuple[str, str]]
 """Glyphs with the words for how they look."""
 
@@ -137,8 +135,8 @@ def picture(figure: Figure, width: int, height: int) -> list[Row]:
     for chart, count in zip(figure.charts(), (upper, rows - upper), strict=True):
         drawn += _chart(figure, chart, count, width)
     if kept:
-        drawn.append(_kept(figure, width))
-    return [*drawn, *_size_axis(figure, width)]
+        drawn.append(_kept(figure))
+    return [*drawn, *_size_axis(figure)]
 
 
 def _chart(figure: Figure, chart: Chart, count: int, width: int) -> list[Row]:
@@ -162,7 +160,8 @@ def _cell(
 ) -> tuple[str, str]:
     """One cell of a column: full, its upper end, or empty with the mark of a size."""
     here = size == figure.cursor
-    look = f"{chart.look}-here" if here else chart.look
+    # Not reversed: that would draw the part of a cell that is empty.
+    look = "cursor" if here else chart.look
     rest = (height or 0.0) - row
     if rest >= 1:
         # The last row of a light column is as full as its upper end is exact.
@@ -189,19 +188,18 @@ def _labels(axis: Axis, told: Callable[[float], str]) -> dict[int, str]:
     return labels
 
 
-def _kept(figure: Figure, width: int) -> Row:
+def _kept(figure: Figure) -> Row:
     """How much of each size is kept."""
     cells: Row = [(f"{'kept':>{AXIS_CELLS - 1}} ", "axis")]
     for size in figure.sizes:
         point = figure.points.get(size)
         share = point.kept / point.chunks if point is not None and point.chunks else 0.0
         level = max(ceil(share * 4 - 0.5), 1) if share else 0
-        look = "kept-here" if size == figure.cursor else "kept"
-        cells.append((_SHARES[min(4, level)], look))
+        cells.append((_SHARES[min(4, level)], "kept"))
     return cells
 
 
-def _size_axis(figure: Figure, width: int) -> list[Row]:
+def _size_axis(figure: Figure) -> list[Row]:
     """The line below, round sizes, and which size is set and which is read."""
     sizes = figure.sizes
     line = ["─"] * len(sizes)
@@ -219,7 +217,7 @@ def _size_axis(figure: Figure, width: int) -> list[Row]:
     return [
         [(" " * (AXIS_CELLS - 1) + "└", "axis"), ("".join(line), "axis")],
         [("".join(numbers), "axis")],
-        _marks(figure, width),
+        _marks(figure),
     ]
 
 
@@ -234,7 +232,7 @@ def _round_sizes(sizes: Sequence[int]) -> list[int]:
     return sorted({*tens, *(size for size in between if low <= size <= high)})
 
 
-def _marks(figure: Figure, width: int) -> Row:
+def _marks(figure: Figure) -> Row:
     """`◆ set` below the size that is set, `▲` below the one that is read."""
     row = [" "] * (AXIS_CELLS + len(figure.sizes))
     today = AXIS_CELLS + list(figure.sizes).index(figure.today)

@@ -164,27 +164,30 @@ class CurveScreen(WholeScreen):
             self._want()
         self._fill()
         unit = bench.tuning.unit.value
-        done = sum(size in curving.points for size in set(self._sizes))
+        # As they are now: the next moment there may be more.
+        points = curving.points
+        done = sum(size in points for size in set(self._sizes))
         of = len(set(self._sizes))
-        whole = f"CURVE of chunk sizes in {unit}"
+        name = f"CURVE of chunk sizes in {unit}"
         part = f" · {done} of {of} sizes worked out" if done < of else ""
         running, brief = "", ""
         if bench.running:
             running = " · a judgment is in flight: what is kept is counted as of before"
             brief = " · kept: as of before"
         less = f" · {done}/{of}" if part else ""
-        self.show_title(f"{whole}{part}{running}", f"{whole}{part}{brief}", f"CURVE{less}{brief}")
-        self._chart.show(Figure(self._sizes, curving.points, self._today, self._cursor))
-        point = curving.points.get(self._cursor)
+        self.show_title(f"{name}{part}{running}", f"{name}{part}{brief}", f"CURVE{less}{brief}")
+        self._chart.show(Figure(self._sizes, points, self._today, self._cursor))
+        point = points.get(self._cursor)
         advice = bench.time_needed(point.to_ask) if point is not None else None
         words = point_variants(point, self._cursor, unit, advice, applies=bench.applies)
         self.query_one("#curve-point", FittedLine).show(*words)
-        self._show_meaning(curving.points)
+        self._show_meaning(points, whole=done == of)
 
-    def _show_meaning(self, points: dict[int, CurvePoint]) -> None:
+    def _show_meaning(self, points: dict[int, CurvePoint], *, whole: bool) -> None:
         known = [points[size] for size in sorted(set(self._sizes)) if size in points]
         now = points.get(self._today)
         meaning = CurveMeaning.of(known, now) if now is not None else None
         free = self._bench.judge.model == OFFLINE_MODEL
         words = meaning_words(meaning, self._today, free=free)
-        self.query_one("#curve-meaning", GrowingLine).show_whole(words)
+        so_far = "" if whole or not words else "so far: "
+        self.query_one("#curve-meaning", GrowingLine).show_whole(f"{so_far}{words}")

@@ -349,8 +349,8 @@ class RubricEditor(VersionActions):
         event.stop()
         typed = event.value.strip()
         if typed and self.session is not None:
-            path = Path(os.path.abspath(os.path.expanduser(typed)))
-            self.chores.start(self._save(self.session, path))
+            path = Path(_here(), os.path.expanduser(typed))
+            self.chores.start(self._save(self.session, Path(os.path.normpath(path))))
 
     async def _save(self, session: EditSession, path: Path | None) -> None:
         try:
@@ -376,5 +376,13 @@ def _offered(session: EditSession) -> str:
     """A name for a new file: in the first folder of rubrics, else where longjudge was started."""
     name = session.rubric.name
     folders = [each for each in session.bench.config.rubrics if each.suffix != ".toml"]
-    folder = folders[0] if folders else Path.cwd()
+    folder = folders[0] if folders else Path(_here())
     return line(os.fspath(folder / f"{name}.toml"), 1000)
+
+
+def _here() -> str:
+    """The folder that longjudge was started in; empty where it is there no more."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

@@ -60,7 +60,8 @@ class RubricText(TextArea):
 
     def edit(self, edit: Edit) -> EditResult:
         """Do an edit, with stand-ins for what acts on a terminal, or not at all."""
-        text = editable(edit.text)
+        # Terminals send the line ends of what is pasted as carriage returns.
+        text = editable(edit.text).replace("\r", "\n")
         edit.text = clean(text)
         if edit.text != text:
             changed = sum(a != b for a, b in zip(text, edit.text, strict=True))

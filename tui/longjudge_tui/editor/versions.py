@@ -28,6 +28,7 @@ class VersionActions(WholeScreen):
     past: PastList
     diff: DiffList
     _compared: tuple[str, str] | None = None
+    _comparing: bool = False
     _lines: tuple[DiffLine, ...] = ()
 
     def show_versions(self, session: EditSession, title: FittedLine, right: str) -> None:
@@ -47,8 +48,9 @@ class VersionActions(WholeScreen):
             self.diff.show_lines(())
             return
         wanted = (under.text, session.text)
-        if self._compared != wanted:
-            self._compared = wanted
+        if self._compared != wanted and not self._comparing:
+            # One at a time: long texts take longer than there is between two keys.
+            self._comparing = True
             self.chores.start(self._compare(wanted))
         self.diff.show_lines(self._lines)
 
@@ -58,9 +60,11 @@ class VersionActions(WholeScreen):
         return rows[self.past.cursor] if self.past.cursor < len(rows) else None
 
     async def _compare(self, wanted: tuple[str, str]) -> None:
-        lines = await asyncio.to_thread(compare, *wanted)
-        if self._compared == wanted:
-            self._lines = lines
+        try:
+            self._lines = await asyncio.to_thread(compare, *wanted)
+            self._compared = wanted
+        finally:
+            self._comparing = False
 
     @on(PastList.Opened, "#rubric-past")
     def version_opened(self, event: LineList.Opened) -> None:

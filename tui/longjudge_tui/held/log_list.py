@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 from longjudge_tui.bench.event_log import LogKind
@@ -66,8 +67,7 @@ class LogList(LineList):
     def show_rows(self, *, at_end: bool, here: int | None = None) -> None:
         """Show the rows of the view, with the cursor at the end or on the line of a number."""
         rows = self.view.rows
-        place = next((i for i, number in enumerate(rows) if number >= (here or 0)), 0)
-        row = len(rows) - 1 if at_end else place
+        row = len(rows) - 1 if at_end else bisect_left(rows, here or 0)
         self.reset_rows(max(1, len(rows)), max(0, row), follow=at_end or self.cursor_in_sight)
 
     def row_facts(self, row: int) -> Hashable:

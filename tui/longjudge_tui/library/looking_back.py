@@ -25,7 +25,8 @@ def judged_otherwise(last: Last, now: By) -> str:
     leads = [f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it"] if keys else []
     back = f"{command('show_past').shown} {command('open').shown}"
     if last.left:
-        leads.append(f"{back} {command('run').shown} goes on with it")
+        # First: where the line is cut, what to do is not what is lost.
+        leads.insert(0, f"{back} {command('run').shown} goes on")
     elif not keys:
         leads.append(f"{back} shows it")
     return " · ".join([f"last judged {' '.join(what)}: {came_of_it}", *leads])

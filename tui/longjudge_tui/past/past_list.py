@@ -52,6 +52,7 @@ class PastList(LineList):
         self._archive = archive
         self._places: dict[PastView, int] = {}
         self._seen: tuple[object, ...] = ()
+        # Held as well, so that no later ones are taken for these.
         self._sums = archive.sums
         self._entries: list[Entry] = []
         self._groups: tuple[Group, ...] = ()

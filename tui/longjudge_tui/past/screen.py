@@ -134,13 +134,10 @@ class PastScreen(WholeScreen):
         if self._subject is not None:
             subject = self._subject
             self.chores.start(self._archive.read_session(subject.real_path, subject.session_id))
-        super().on_mount()
 
     def tick(self) -> None:
         """Take in and paint what is new."""
         super().tick()
-        if not self.is_attached or not hasattr(self, "lines"):
-            return
         if self.lines.view is not PastView.SESSION and not self._reads_all:
             self._reads_all = True
             self.chores.start(self._archive.read_all())

@@ -12,7 +12,6 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
-from textual.dom import DOMNode
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -21,6 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from longjudge_tui.commands import Scope, bindings
+from longjudge_tui.widgets.looks import part_style
 from longjudge_tui.wording import fit
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 BAR_SECONDS = 0.1
 """How much later than the rows the thumb of the scroll bar may follow: it takes long to draw."""
+
+KEPT_STRIPS = 256
+"""Drawn rows that a list keeps: some screens full. Each holds several kilobytes."""
 
 Cells = list[tuple[str, str]]
 """A row's cells: text that is safe to show, and the word for how it looks: `plain`, or a `look--…`
@@ -71,7 +74,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._strips: LRUCache[Hashable, Strip] = LRUCache(1024)
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(KEPT_STRIPS)
         self._drawn: dict[int, Hashable] = {}
         self._bar_timer: Timer | None = None
         self._rows = 0
@@ -247,16 +250,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         )
 
     def part_style(self, name: str) -> Style:
-        """How the stylesheet has a part of the list.
-
-        Component classes would do the same, but Textual works all of them out again for every
-        list, shown or not, whenever a class or the focus changes: most of the time an app takes
-        to start.
-        """
-        part = DOMNode(classes=name)
-        part._attach(self)  # pyright: ignore[reportPrivateUsage]
-        self._host.stylesheet.apply(part, animate=False)  # pyright: ignore[reportUnknownMemberType]
-        return part.styles.rich_style
+        """How the stylesheet has a part of the list."""
+        return part_style(self, name)
 
     def notify_style_update(self) -> None:
         """Forget what was drawn in other colours."""

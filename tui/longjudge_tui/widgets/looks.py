@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 def part_style(widget: Widget, name: str) -> Style:
     """The style of a part by its class; whoever asks keeps it until the theme is another one.
 
-    Component classes would do the same, but all of them are worked out again whenever a class of
-    the widget or the focus changes.
+    Component classes would do the same, but Textual works all of them out again for every such
+    widget, shown or not, whenever a class or the focus changes: most of the time an app takes to
+    start.
     """
     part = DOMNode(classes=name)
     part._attach(widget)  # pyright: ignore[reportPrivateUsage]

@@ -14,7 +14,7 @@ from longjudge_tui.bench.editors import find_editor
 from longjudge_tui.bench.event_file import event_file
 from longjudge_tui.bench.event_log import LogKind, Subject
 from longjudge_tui.chores import Chores
-from longjudge_tui.editing import Editing, open_window
+from longjudge_tui.lending import Lending, open_window
 from longjudge_tui.wording import clock, line
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class EditActions(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.editing = Editing()
+        self.lending = Lending()
         self._edits = Chores()
         self._copies = ExitStack()
 
@@ -57,7 +57,7 @@ class EditActions(Screen[None]):
         session, event = self.bench.session, self._event_meant()
         if session is None or event is None:
             self._tell("no event is shown to open in an editor")
-        elif self.editing.busy:
+        elif self.lending.busy:
             self._tell("an editor is open already")
         else:
             self._edits.start(self._edit(session, event))
@@ -97,7 +97,7 @@ class EditActions(Screen[None]):
         if editor.opens_a_window:
             outcome = await open_window(argv)
         else:
-            outcome = await self.editing.in_terminal(app, argv)
+            outcome = await self.lending.in_terminal(app, argv)
         what = "a copy of the record" if opened.why else "the file"
         where = f" at line {opened.line}" if at_line else ""
         took = "" if editor.opens_a_window else f" for {clock(time.monotonic() - begun)}"

@@ -9,6 +9,10 @@ from textual import on
 from textual.screen import Screen
 
 from longjudge_tui.bench.layout import (
+    LEAST_COLUMNS_OF_BUTTONS,
+    SHORT_ROWS,
+    TIGHT_COLUMNS,
+    VERY_SHORT_ROWS,
     Breadth,
     Layout,
     Panel,
@@ -21,6 +25,7 @@ from longjudge_tui.widgets.splitter import Handle
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.geometry import Size
     from textual.widget import Widget
 
     from longjudge_tui.bench.kept_layout import KeptLayout
@@ -78,15 +83,18 @@ class LayoutActions(Screen[None]):
 
     def on_mount(self) -> None:
         """Lay the panels out as they were at the end of the last time."""
-        columns = self.app.size.width  # pyright: ignore[reportUnknownMemberType]
-        self._use_breadth(columns)
+        self._use_size(self.app.size)  # pyright: ignore[reportUnknownMemberType]
 
     def on_resize(self, event: events.Resize) -> None:
         """Another breadth has a layout of its own."""
-        self._use_breadth(event.size.width)
+        self._use_size(event.size)
 
-    def _use_breadth(self, columns: int) -> None:
-        self._breadth = Breadth.of(columns)
+    def _use_size(self, size: Size) -> None:
+        self._breadth = Breadth.of(size.width)
+        self.set_class(size.width < TIGHT_COLUMNS, "-tight")
+        self.set_class(size.width < LEAST_COLUMNS_OF_BUTTONS, "-no-buttons")
+        self.set_class(size.height < SHORT_ROWS, "-short")
+        self.set_class(size.height < VERY_SHORT_ROWS, "-very-short")
         self._lay_out()
         filled, focused = self.maximised, self.focused
         if filled is not None and (focused is None or _panel_of(focused) not in (None, filled)):
@@ -148,6 +156,8 @@ class LayoutActions(Screen[None]):
 
     def action_reset_layout(self) -> None:
         """Put everything back to where it stood at first."""
+        if self.layout_now == Layout():
+            self.notify("every border stands where it stood at first", markup=False)
         self._choose(Layout())
 
     @on(Handle.Dragged)
@@ -156,7 +166,9 @@ class LayoutActions(Screen[None]):
         split = _SPLITS.get(event.handle.id or "")
         if split is not None and event.cells:
             first, total = self._stands(split)
-            self._place(split, first + event.cells, total)
+            share = share_of(split, total, first + event.cells)
+            if share is not None:
+                self._choose(self.layout_now.with_share(split, share))
 
     @on(Handle.PutBack)
     def border_put_back(self, event: Handle.PutBack) -> None:
@@ -187,6 +199,9 @@ class LayoutActions(Screen[None]):
             # There is nothing to share; with the next key there is.
             self._choose(replace(layout, maximised=None))
             return
+        if split is Split.SETTINGS and (self._breadth is Breadth.NARROW or layout.folded):
+            self.notify("settings in one line are as wide as the screen", markup=False)
+            return
         first, total = self._stands(split)
         if not 0 < first < total:
             # One of the two comes into sight with the next frame only.
@@ -195,7 +210,12 @@ class LayoutActions(Screen[None]):
             first = total - (layout.settings or total - first)
         elif share := layout.share(split):
             first = round(share.first * total / (share.first + share.second))
-        self._place(split, first + cells, total)
+        share = share_of(split, total, first + cells)
+        if share is None or share.first == first:
+            words = "the border goes no further: each panel keeps the room that it needs"
+            self.notify(words, markup=False)
+        else:
+            self._choose(layout.with_share(split, share))
 
     def _stands(self, split: Split) -> tuple[int, int]:
         """How many cells are before a border now, and how many there are to share."""
@@ -206,11 +226,6 @@ class LayoutActions(Screen[None]):
         if split is Split.TOP:
             return one.height, one.height + other.height
         return one.width, one.width + other.width
-
-    def _place(self, split: Split, first: int, total: int) -> None:
-        share = share_of(split, total, first)
-        if share is not None:
-            self._choose(self.layout_now.with_share(split, share))
 
     def _choose(self, layout: Layout) -> None:
         self.kept.change(self.kept.layouts.having(self._breadth, layout))

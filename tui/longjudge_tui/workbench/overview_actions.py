@@ -56,6 +56,11 @@ class OverviewActions(Screen[None]):
             self.chunks.go_to(event.position, middle=not self._shows(event.position))
             self.timeline.follow((), self.chunks.position, self.chunks.in_sight)
 
+    @on(Timeline.Opened)
+    def chunk_opened_on_strip(self) -> None:
+        """Go on to the chunk's row."""
+        self.set_focus(self.chunks)
+
     def _shows(self, position: int) -> bool:
         first, last = self.chunks.in_sight
         return first <= position <= last

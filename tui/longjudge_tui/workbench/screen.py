@@ -9,6 +9,7 @@ from textual.containers import Container, Vertical
 from textual.message import Message
 
 from longjudge_tui.bench.chunk_codes import ChunkCodes
+from longjudge_tui.bench.layout import Panel
 from longjudge_tui.bench.live import (
     alarming,
     header_variants,
@@ -344,11 +345,11 @@ class Workbench(
 
     def _focus_panel(self, direction: int) -> None:
         below = self.panel_below
-        panels: list[Widget] = [self.chunks, self.events, below, self.detail.view, self.timeline]
-        slider = self.query_one(SizeSlider)
-        if slider.display:
-            panels.append(slider)
-        here = next((i for i, panel in enumerate(panels) if panel is self.focused), -direction)
+        panels: list[Widget] = [self.chunks, self.events, below, self.detail.view]
+        panels += [each for each in (self.timeline, self.query_one(SizeSlider)) if each.display]
+        # A field in a panel is a part of it.
+        focused = below if self.panel_with_keys is Panel.BELOW else self.focused
+        here = next((i for i, panel in enumerate(panels) if panel is focused), -direction)
         self.set_focus(panels[(here + direction) % len(panels)])
 
     def action_back(self) -> None:

@@ -170,7 +170,6 @@ class SettingsPanel(Container):
 
     def on_mount(self) -> None:
         """Show what stands."""
-        self.query_one("#button-pause", CommandButton).display = False
         self.show_settings()
 
     def show_settings(self) -> None:
@@ -195,11 +194,8 @@ class SettingsPanel(Container):
     def _show_buttons(self) -> None:
         """While a judgment runs it can be paused, and no other one begun for half a second."""
         bench, run = self._bench, self._bench.run
-        pause = self.query_one("#button-pause", CommandButton)
-        pause.say("Go on" if bench.paused else "")
-        if pause.display != bench.running:
-            pause.display = bench.running
-            self.query_one("#button-run-short", CommandButton).display = not bench.running
+        self.query_one("#button-pause", CommandButton).say("Go on" if bench.paused else "")
+        self.set_class(bench.running, "-running")
         releasing = hand_labels(run.in_hand) if run is not None and bench.stopping else ()
         self.query_one("#button-cancel-run", CommandButton).say("", *releasing)
 

@@ -54,15 +54,22 @@ def bar_pieces(
 
 def _tabs(counts: Mapping[Tab, str], here: Tab, text: str, *, brief: bool) -> list[Piece]:
     pieces: list[Piece] = []
+    *_, last = Tab
     for tab in Tab:
         key = command(COMMAND_OF[tab]).shown
+        if pieces:
+            # Between a count and the key of the next tab, which are both numbers.
+            pieces.append(Piece("│", "rule"))
         if tab is here:
-            piece = Piece(f" {key} {text} ", "here", COMMAND_OF[tab])
-        else:
-            name = _BRIEF.get(tab, tab.value.upper()) if brief else tab.value.upper()
-            count = f" {counts[tab]}" if counts.get(tab) else ""
-            piece = Piece(f" {key} {name}{count} ", "tab", COMMAND_OF[tab])
-        pieces.append(piece)
+            pieces.append(Piece(f" {key} {text} ", "here", COMMAND_OF[tab]))
+            continue
+        name = _BRIEF.get(tab, tab.value.upper()) if brief else tab.value.upper()
+        count = f" {counts[tab]}" if counts.get(tab) else ""
+        before, behind = (
+            ("" if brief and pieces else " "),
+            ("" if brief and tab is not last else " "),
+        )
+        pieces.append(Piece(f"{before}{key} {name}{count}{behind}", "tab", COMMAND_OF[tab]))
     return pieces
 
 

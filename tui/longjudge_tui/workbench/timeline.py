@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from longjudge_tui.bench.chunk_codes import ChunkCodes, Code
 from longjudge_tui.bench.strip_layout import StripLayout
-from longjudge_tui.commands import Scope, bindings
+from longjudge_tui.commands import Scope, binding_of, bindings
 from longjudge_tui.widgets.looks import part_style
 
 if TYPE_CHECKING:
@@ -50,7 +50,13 @@ class Timeline(Widget, can_focus=True):
     """
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.TIMELINE)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(Scope.TIMELINE),
+        *map(binding_of, ("open", "page_up", "page_down")),
+    ]
+
+    class Opened(Message):
+        """What is known about the chunk under the cursor is wanted."""
 
     class Wanted(Message):
         """A chunk to go to; of several on their way the last one counts."""
@@ -168,6 +174,18 @@ class Timeline(Widget, can_focus=True):
         """The last chunk."""
         self._want(self.chunks - 1)
 
+    def action_page_up(self) -> None:
+        """As many chunks back as are in sight."""
+        self._want(self._marks[0] - self._in_sight)
+
+    def action_page_down(self) -> None:
+        """As many chunks on as are in sight."""
+        self._want(self._marks[0] + self._in_sight)
+
+    def action_open(self) -> None:
+        """Go to the row of the chunk."""
+        self.post_message(self.Opened())
+
     def action_trouble_before(self) -> None:
         """The flagged chunk or the gap before."""
         self._want_trouble(-1)
@@ -175,6 +193,11 @@ class Timeline(Widget, can_focus=True):
     def action_trouble_after(self) -> None:
         """The next flagged chunk or gap."""
         self._want_trouble(1)
+
+    @property
+    def _in_sight(self) -> int:
+        first, last = self._marks[1]
+        return max(1, last - first)
 
     def _want_trouble(self, direction: int) -> None:
         found = self._codes.trouble(self._marks[0], direction)

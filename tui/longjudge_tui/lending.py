@@ -45,7 +45,7 @@ class Outcome:
     fault: str = ""
 
 
-class Editing:
+class Lending:
     """One editor at a time. `busy` is true while it has the terminal."""
 
     def __init__(self) -> None:
