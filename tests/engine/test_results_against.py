@@ -97,6 +97,8 @@ def test_the_json_says_the_same_in_one_object() -> None:
         "other": 1,
         "one_not_judged": 0,
         "other_not_judged": 0,
+        "one_not_asked": 0,
+        "other_not_asked": 0,
     }
     assert len(told["both_clean"]) == 1
 

@@ -9,7 +9,8 @@ import pytest
 
 from longjudge.api import open_session
 from longjudge.comparison.alignment import Cell
-from longjudge.comparison.compare import Pair, Row, RowKind
+from longjudge.comparison.compare import Row, RowKind
+from longjudge.comparison.pairing import Pair
 from longjudge.comparison.sides import JudgedBy, SideFinding
 from longjudge.errors import LongjudgeError
 from longjudge.judges.make import make_judge

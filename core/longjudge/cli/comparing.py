@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from longjudge.comparison.alignment import Cell
-    from longjudge.comparison.compare import Comparison, Coverage, Marked, Pair, Row
+    from longjudge.comparison.compare import Comparison, Coverage, Marked, Row
+    from longjudge.comparison.pairing import Pair
     from longjudge.comparison.sides import Side, SideFinding
     from longjudge.store import PastJudgment, Store
 
@@ -160,6 +161,8 @@ def _marked_json(marked: Marked) -> dict[str, int]:
         "other": marked.other,
         "one_not_judged": marked.unjudged_one,
         "other_not_judged": marked.unjudged_other,
+        "one_not_asked": marked.unasked_one,
+        "other_not_asked": marked.unasked_other,
     }
 
 
@@ -180,6 +183,7 @@ def _cell_json(cell: Cell | None) -> dict[str, object] | None:
         "parts": list(cell.parts),
         "state": cell.state.value,
         "reason": cell.reason or None,
+        "unjudged_parts": cell.unjudged,
         "first_event": cell.first,
         "last_event": cell.last,
     }

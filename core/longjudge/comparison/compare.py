@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from longjudge.comparison.alignment import stretches
+from longjudge.comparison.pairing import pairs_of
 from longjudge.errors import UsageError
 from longjudge.marks import Mark
 from longjudge.states import ChunkState
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from longjudge.comparison.alignment import Cell, Stretch
+    from longjudge.comparison.pairing import Pair
     from longjudge.comparison.sides import Side, SideFinding, SideSession
 
 MOST_PLACES = 5
@@ -43,14 +45,6 @@ FLIPS = frozenset({RowKind.TO_FLAGGED, RowKind.TO_CLEAN})
 AGREED = frozenset({RowKind.BOTH_FLAGGED, RowKind.BOTH_CLEAN})
 BOTH_JUDGED = FLIPS | AGREED
 ONE_SIDED = frozenset({RowKind.ONLY_ONE, RowKind.ONLY_OTHER})
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The same finding on both sides, or one that only one of them has."""
-
-    one: SideFinding | None
-    other: SideFinding | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +206,7 @@ def refuse_strangers(one: SideSession, other: SideSession) -> None:
 
 def _row(each: Stretch) -> Row:
     one, other = each.one, each.other
-    pairs = tuple(_pairs(one, other))
+    pairs = tuple(pairs_of(one, other))
     return Row(_kind(one, other), each.thread, one, other, pairs)
 
 
@@ -348,10 +342,23 @@ def _remarks(one: Side, other: Side, found: Sequence[Stretch]) -> Iterable[str]:
             f" what only {longer} has seen is under what only {longer} judged"
         )
     yield from _text_remarks(found)
+    yield from _placeless_remarks(found)
     for name, its, others in (("A", one, other), ("B", other, one)):
         alone = [clean_line(each, 60) for each in its.criteria if each not in others.criteria]
         if alone and others.criteria:
             yield f"only {name} asks for {', '.join(alone)}"
+
+
+def _placeless_remarks(found: Sequence[Stretch]) -> Iterable[str]:
+    """Findings without an event, where the chunks of the two sides are not the same ones."""
+    cells = [cell for each in found if not each.whole for cell in (each.one, each.other) if cell]
+    count = sum(finding.event is None for cell in cells for finding in cell.findings)
+    if count:
+        name, they = ("names", "it counts") if count == 1 else ("name", "they count")
+        yield (
+            f"{count:,} finding{'' if count == 1 else 's'} {name} no event: {they} where the chunk"
+            " begins, so that a flip there may be none"
+        )
 
 
 def _text_remarks(found: Sequence[Stretch]) -> Iterable[str]:

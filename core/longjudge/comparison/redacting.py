@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longjudge.comparison.compare import Pair
+from longjudge.comparison.pairing import Pair
 from longjudge.redaction import redacted_text
 
 if TYPE_CHECKING:

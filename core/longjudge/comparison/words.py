@@ -29,6 +29,7 @@ KIND_WORDS: dict[RowKind, str] = {
 }
 
 NOT_THERE = "not in this session yet"
+NOTHING_BOTH = "both have judged nothing in common yet"
 NO_MARK_YET = (
     "no finding is marked yet: once some are marked right or wrong, this says who is right"
 )
@@ -84,6 +85,8 @@ def flip_words(comparison: Comparison) -> str:
         f"{counts.get(RowKind.TO_CLEAN, 0):,} flagged → clean",
         f"the same in {comparison.agreed:,} of {both:,} {units}{of_events} that both judged",
     ]
+    if not both:
+        parts = [NOTHING_BOTH]
     alone = (
         (RowKind.ONLY_ONE, "only A judged"),
         (RowKind.ONLY_OTHER, "only B judged"),
@@ -96,6 +99,8 @@ def flip_words(comparison: Comparison) -> str:
 def flip_words_in_brief(comparison: Comparison) -> str:
     """The same where there is less room."""
     counts, both = comparison.counts, comparison.agreed + comparison.flips
+    if not both:
+        return f"{NOTHING_BOTH}{_alone_in_brief(comparison)}"
     return (
         f"{counts.get(RowKind.TO_FLAGGED, 0):,} clean → flagged"
         f" · {counts.get(RowKind.TO_CLEAN, 0):,} flagged → clean"
@@ -153,7 +158,8 @@ def verdict_words(comparison: Comparison) -> str:
     known = [words for words in told if words]
     if comparison.missed:
         more = f"{comparison.missed:,} more" if right.marked else f"{comparison.missed:,}"
-        known.append(f"{more} marked right in other judgments: neither finds")
+        limit = ", as far as judged" if comparison.one.lacking or comparison.other.lacking else ""
+        known.append(f"{more} marked right in other judgments: neither finds{limit}")
     if not known:
         return NO_MARK_YET
     unmarked = (comparison.unmarked_one, comparison.unmarked_other)
@@ -167,24 +173,27 @@ def _marked_words(marked: Marked, mark: Mark) -> str:
         return ""
     plural = "" if marked.marked == 1 else "s"
     finds = [
-        f"{name} {'finds ' if name == ONE else ''}{found:,}{_unjudged_words(unjudged)}"
-        for name, found, unjudged in (
-            (ONE, marked.one, marked.unjudged_one),
-            (OTHER, marked.other, marked.unjudged_other),
+        f"{name} {'finds ' if name == ONE else ''}{found:,}{_unknown_words(unjudged, unasked)}"
+        for name, found, unjudged, unasked in (
+            (ONE, marked.one, marked.unjudged_one, marked.unasked_one),
+            (OTHER, marked.other, marked.unjudged_other, marked.unasked_other),
         )
     ]
     return f"of {marked.marked:,} finding{plural} marked {mark.value}, {', '.join(finds)}"
 
 
-def _unjudged_words(unjudged: int) -> str:
-    return f" ({unjudged:,} not judged)" if unjudged else ""
+def _unknown_words(unjudged: int, unasked: int) -> str:
+    why = [(unjudged, "not judged"), (unasked, "not asked for")]
+    told = ", ".join(f"{count:,} {words}" for count, words in why if count)
+    return f" ({told})" if told else ""
 
 
 def cell_words(cell: Cell | None) -> str:
     """The chunks of a side and their state."""
     if cell is None:
         return NOT_THERE
-    return f"{part_words(cell)} {state_words(cell)}"
+    lacks = f", {cell.unjudged:,} of them not judged" if cell.judged and cell.unjudged else ""
+    return f"{part_words(cell)} {state_words(cell)}{lacks}"
 
 
 def state_words(cell: Cell | None) -> str:

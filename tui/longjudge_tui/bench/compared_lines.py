@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from longjudge.comparison.alignment import Cell
-    from longjudge.comparison.compare import Comparison, Pair, Row
+    from longjudge.comparison.compare import Comparison, Row
+    from longjudge.comparison.pairing import Pair
     from longjudge.comparison.sides import SideFinding
 
 _MARK_WORDS = {Mark.RIGHT: "✔ right", Mark.WRONG: "✘ wrong"}

@@ -7,6 +7,7 @@ whatever takes longer than a frame runs beside the event loop, and what was over
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -144,6 +145,8 @@ class EditSession:
         self._chores.raise_failure()
         self._keeper.raise_failure()
         self._keeper.follow(self.text if self.unsaved else None)
+        for saved in self._keepers:
+            saved.follow(None)
         if self.bench.editing.attempt is not self._tried:
             # What is tried is a version from that moment on.
             self._tried = self.bench.editing.attempt
@@ -265,6 +268,11 @@ class EditSession:
         if target is None:
             raise UsageError("it has no file yet: name one")
         stood = self.source.stood if target == self.source.path else None
+        if stood is not None:
+            await self._note_what_stood()
+            if path is not None and not await asyncio.to_thread(os.path.lexists, target):
+                # Somebody has removed it, and it was named anew: nothing of it is overwritten.
+                stood = None
         stood = await asyncio.to_thread(save_text, target, text, stood)
         source = RubricSource(rubric.name, str(target), text, target, stood)
         if source.key != self.source.key:
@@ -276,6 +284,13 @@ class EditSession:
         await self.bench.editing.note(rubric, text)
         await self._read_past()
         return f"saved: {line(str(target), 200)}"
+
+    async def _note_what_stood(self) -> None:
+        """Keep what the file holds among the versions, since nobody may have judged by it."""
+        text = self.source.text
+        rubric, _ = await asyncio.to_thread(check_rubric_text, text, "stood")
+        if rubric is not None and text != self.text:
+            await self.bench.editing.note(rubric, text)
 
     async def _valid(self, to_be: str) -> Rubric:
         checked = await self.check_now()

@@ -184,7 +184,9 @@ class Editing:
     def in_the_way(self, notices: list[str]) -> bool:
         """Whether the session must stay as it is, and is said to."""
         if self.trying:
-            notices.append("a chunk is being tried: wait for its answer first")
+            notices.append(
+                "a chunk is being tried: wait for its answer first, or cancel it in the rubric editor"
+            )
         return self.trying
 
     def raise_failure(self) -> None:
