@@ -144,9 +144,10 @@ async def test_the_curve_shows_every_size_and_sets_the_one_that_is_read(open_des
         await desk.until(lambda: "running" in desk.text)
         await desk.press("C")
         await desk.sees("is set")
-        await desk.press("home", "enter")
-        await desk.sees("a judgment is in flight:")
+        await desk.press("home")
         await desk.sees("kept: as of before")
+        await desk.press("enter")
+        await desk.sees("a judgment is in flight:")
         assert desk.bench.tuning.size == wanted
         await desk.press("escape")
         await desk.until(lambda: "CURVE" not in desk.text)

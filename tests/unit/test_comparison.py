@@ -25,6 +25,8 @@ from longjudge.comparison.sides import (
 from longjudge.comparison.words import (
     NO_MARK_YET,
     coverage_words,
+    flip_words,
+    flip_words_in_brief,
     score_words,
     side_words,
     verdict_words,
@@ -218,6 +220,56 @@ def test_findings_are_matched_by_place_and_criterion_and_then_by_quote() -> None
     [row] = compare(one, other, {}).rows
     matched = [(pair.one and pair.one.quote, pair.other and pair.other.quote) for pair in row.pairs]
     assert matched == [("x", "z"), ("y", "y"), ("rm -rf /", "rm -rf /"), (None, "q")]
+
+
+def test_equal_texts_at_two_events_are_matched_each_where_it_stands() -> None:
+    chunk, same = parts((0, 5, FLAGGED)), digest(77)
+    one = side(chunk, [found(1, 2, digest=same), found(1, 5, digest=same)])
+    other = side(chunk, [found(1, 5, digest=same)])
+    [row] = compare(one, other, {}).rows
+    events = [(pair.one and pair.one.event, pair.other and pair.other.event) for pair in row.pairs]
+    assert events == [(2, None), (5, 5)]
+    # Where nobody noted the text, the place alone says it; where it is another text, it does not.
+    for noted, matched in (("", 1), (digest(5), 0)):
+        two = side(chunk, [found(1, 5, "another quote", digest=noted)])
+        assert compare(other, two, {}).found.same == matched
+
+
+def test_a_huge_event_that_is_judged_in_part_says_nothing_about_the_rest() -> None:
+    one = side(parts((0, 0, GAP), (0, 0, FLAGGED)), [found(2, 0)])
+    other = side(parts((0, 0, FLAGGED)), [found(1, 0), found(1, 0, criterion="d")], size=5000)
+    both = compare(one, other, {(bytes.fromhex(digest(0)), "d"): Mark.RIGHT})
+    assert (both.found.only_other, both.found.unknown_other) == (0, 1)
+    assert (both.coverage_one.judged, both.coverage_other.judged) == (0, 1)
+    assert "A parts 1-2 flagged, 1 of them not judged" in comparison_text(both)
+    assert "A finds 0 (1 not asked for), B 1" in verdict_words(both)
+
+
+def test_what_a_rubric_does_not_ask_for_is_not_held_against_it() -> None:
+    one = side(parts((0, 11, FLAGGED)), [found(1, 2)])
+    other = side(parts((0, 11, GAP)), criteria=("d",))
+    marks = {(bytes.fromhex(digest(event)), name): Mark.RIGHT for event in (2, 3) for name in "cx"}
+    both = compare(one, other, marks, [(digest(3), "c"), (digest(3), "x")])
+    assert verdict_words(both).startswith(
+        "of 1 finding marked right, A finds 1, B 0 (1 not asked for)"
+        " · 1 more marked right in other judgments: neither finds, as far as judged"
+    )
+
+
+def test_a_finding_without_an_event_is_no_sure_flip_where_the_chunks_differ() -> None:
+    one = side(parts((0, 5, FLAGGED)), [found(1, None)])
+    other = side(parts((0, 2, CLEAN), (3, 5, FLAGGED)), [found(2, None)], size=500)
+    assert "2 findings name no event: they count where the chunk begins" in " ".join(
+        compare(one, other, {}).remarks
+    )
+    assert not compare(one, one, {}).remarks
+    assert compare(one, one, {}).found.same == 1
+
+
+def test_where_no_event_is_judged_by_both_nothing_is_called_the_same() -> None:
+    both = compare(side(parts((0, 5, GAP))), side(parts((0, 5, CLEAN))), {})
+    assert flip_words(both) == "both have judged nothing in common yet · only B judged 1"
+    assert flip_words_in_brief(both) == "both have judged nothing in common yet · only B 1"
 
 
 def test_other_texts_other_files_and_other_criteria_are_said() -> None:

@@ -78,7 +78,17 @@ def stretches(one: Side, other: Side) -> Iterator[Stretch]:
 class _Block:
     """One chunk, or all pieces of one event; places are counted from the thread's first event."""
 
-    __slots__ = ("_findings", "_places", "chars", "digests", "first", "last", "parts", "start", "unjudged")
+    __slots__ = (
+        "_findings",
+        "_places",
+        "chars",
+        "digests",
+        "first",
+        "last",
+        "parts",
+        "start",
+        "unjudged",
+    )
 
     def __init__(
         self, parts: Sequence[SidePart], start: int, findings: dict[int, list[SideFinding]]

@@ -11,6 +11,7 @@ import contextlib
 import os
 import time
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -41,16 +42,26 @@ class _Row(msgspec.Struct, frozen=True):
     boot: str
     pid: int
     started: str
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text that somebody typed; `elsewhere` while the window it was typed in is open still."""
+    """A text that somebody typed; `elsewhere` while the window it was typed in is open still.
+
+    `over` tells which text it was typed over, as `text_mark` does.
+    """
 
     path: Path
     text: str
     written: float
     elsewhere: bool
+    over: str = ""
+
+
+def text_mark(text: str) -> str:
+    """What a text is told from others by."""
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def read_drafts(folder: Path, key: str) -> list[Draft]:
@@ -72,7 +83,7 @@ def read_drafts(folder: Path, key: str) -> list[Draft]:
         # The process itself is looked at: whoever reads for an hour has typed nothing, and lives.
         elsewhere = owner != here and lives(owner, row.written, time.monotonic())
         if clean(row.text) == row.text:
-            found.append(Draft(path, row.text, row.written, elsewhere))
+            found.append(Draft(path, row.text, row.written, elsewhere, row.over))
     return sorted(found, key=lambda draft: -draft.written)
 
 
@@ -81,10 +92,12 @@ class DraftKeeper:
 
     `follow` is told the text about ten times a second, or None where it is as saved: then there is
     no draft. `ousted` are drafts that this window has taken over, gone once its own is written.
+    `over` is the mark of the text that is typed over.
     """
 
-    def __init__(self, folder: Path, key: str, name: str) -> None:
+    def __init__(self, folder: Path, key: str, name: str, over: str = "") -> None:
         self.problem = ""
+        self.over = over
         self.path = folder / f"{key}.{uuid4().hex[:12]}.json"
         self._name = name
         self._written: str | None = None
@@ -149,7 +162,16 @@ class DraftKeeper:
 
     def _put_text(self, text: str) -> None:
         owner = this_process()
-        row = _Row(self._name, text, time.time(), owner.host, owner.boot, owner.pid, owner.started)
+        row = _Row(
+            self._name,
+            text,
+            time.time(),
+            owner.host,
+            owner.boot,
+            owner.pid,
+            owner.started,
+            self.over,
+        )
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = self.path.with_suffix(".part")
         descriptor = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)

@@ -16,7 +16,7 @@ from longjudge.errors import LongjudgeError, RubricError, UsageError
 from longjudge.rubric import check_rubric_text
 from longjudge.rubric_toml import rubric_toml
 from longjudge.text import clean
-from longjudge_tui.bench.drafts import DraftKeeper
+from longjudge_tui.bench.drafts import DraftKeeper, text_mark
 from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.bench.rubric_check import Checked, EditPrice, check_text
 from longjudge_tui.bench.rubric_source import RubricSource, editable, save_text
@@ -72,6 +72,7 @@ class EditSession:
         self._chores = Chores()
         self._keeper = self._keeper_of(self.source)
         self._keepers: list[DraftKeeper] = []
+        self._names: set[str] = set()
         self._typed = self._unchecked_since = 0.0
         self._checked_by: object = None
         self._checking = self._pricing = False
@@ -91,7 +92,11 @@ class EditSession:
             self.said.append(self.source.notice)
         if opened.restored is not None:
             when = moment(opened.restored.written)
-            self.said.append(f"restored: the draft of {when}, which was not saved")
+            said = f"restored: the draft of {when}, which was not saved"
+            if opened.restored.over not in ("", text_mark(self.source.text)):
+                # Saving it would put it over what somebody else has written there.
+                said += f"; {self.source.origin_words} has changed since, and is among the versions"
+            self.said.append(said)
         elsewhere = [each for each in self._drafts if each.elsewhere]
         if elsewhere:
             when = moment(elsewhere[0].written)
@@ -101,7 +106,8 @@ class EditSession:
             )
 
     def _keeper_of(self, source: RubricSource) -> DraftKeeper:
-        return DraftKeeper(self.bench.editing.folder, source.key, source.name)
+        folder, over = self.bench.editing.folder, text_mark(source.text)
+        return DraftKeeper(folder, source.key, source.name, over)
 
     @property
     def rubric(self) -> Rubric:
@@ -213,8 +219,9 @@ class EditSession:
     async def _read_past(self) -> None:
         """What can be taken back: the text as it stands, other windows', and every version."""
         source = self.source
-        names = {source.name, self.rubric.name}
-        found = [await self.bench.editing.versions(name) for name in sorted(names)]
+        # One that was named anew has its versions under both names.
+        self._names |= {source.name, self.rubric.name}
+        found = [await self.bench.editing.versions(name) for name in sorted(self._names)]
         versions = sorted(
             (each for some in found for each in some), key=lambda each: -each.last_used
         )
@@ -279,6 +286,7 @@ class EditSession:
             self._keeper.follow(None)
             self._keepers.append(self._keeper)
             self._keeper = self._keeper_of(source)
+        self._keeper.over = text_mark(text)
         self.source = source
         self.bench.editing.saved(self.bench, rubric, target)
         await self.bench.editing.note(rubric, text)

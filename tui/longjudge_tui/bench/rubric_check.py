@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from longjudge.errors import LongjudgeError
 from longjudge.judges.offline import offline_caveat
 from longjudge.keys import KeyMaker
-from longjudge.rubric import builtin_rubrics, check_rubric_text
+from longjudge.rubric import builtin_rubrics, check_rubric_text, load_rubric
 from longjudge.text import clean_line
 from longjudge.toml_lines import MAX_TOML_BYTES, line_of
 from longjudge_tui.bench.outlook import estimator_for
@@ -74,7 +74,7 @@ def _fault(said: str) -> Fault:
 def _warnings(rubric: Rubric, text: str, judge: Judge, path: Path | None) -> tuple[Fault, ...]:
     """What is allowed and probably not meant."""
     said: list[Fault] = []
-    if rubric.name in builtin_rubrics() and path is not None:
+    if rubric.name in builtin_rubrics() and (path or rubric != load_rubric(rubric.name)):
         line = line_of(text, ("name",)) or 0
         said.append(Fault(line, f"{rubric.name} is built in; another name lets both be used", True))
     asked: dict[str, str] = {}

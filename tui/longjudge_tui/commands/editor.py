@@ -54,6 +54,6 @@ EDITOR: tuple[Command, ...] = (
         "Fault",
         scope=Scope.EDITOR,
     ),
-    Command("chunk_before", ("f2",), "f2", "The chunk before", "Chunk", scope=Scope.EDITOR),
-    Command("chunk_after", ("f3",), "f3", "The chunk after", "Chunk", scope=Scope.EDITOR),
+    Command("chunk_before", ("f2",), "f2", "The chunk before", "Part before", scope=Scope.EDITOR),
+    Command("chunk_after", ("f3",), "f3", "The chunk after", "Next part", scope=Scope.EDITOR),
 )

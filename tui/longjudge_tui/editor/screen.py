@@ -58,14 +58,15 @@ class RubricEditor(VersionActions):
 
     SCOPE = Scope.EDITOR
     BAR = (
-        "try_rubric",
         "use_rubric",
         "save_rubric",
         "next_pane",
-        "next_fault",
+        "close_screen",
+        "try_rubric",
         "chunk_before",
         "chunk_after",
         "save_rubric_as",
+        "next_fault",
         "cancel_try",
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.EDITOR)]
@@ -97,6 +98,7 @@ class RubricEditor(VersionActions):
         with Horizontal(id="rubric-save"):
             yield Static(Content("save as"), id="rubric-save-label")
             yield SaveField(id="rubric-save-path")
+            yield Static(Content("enter saves, escape does not"), id="rubric-save-keys")
 
     def on_mount(self) -> None:
         """Find the text, and begin to paint."""
@@ -356,7 +358,9 @@ class RubricEditor(VersionActions):
         try:
             said = await session.save(path)
         except LongjudgeError as error:
-            self.notify(line(str(error), 500), severity="error", markup=False)
+            key = command("save_rubric_as").bar_key
+            said = str(error).replace("save as another file", f"save as another file ({key})")
+            self.notify(line(said, 500), severity="error", markup=False)
             return
         self.notify(said, markup=False)
         self._close_save_field()

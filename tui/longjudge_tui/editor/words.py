@@ -109,6 +109,7 @@ def try_choices(session: EditSession) -> list[Choice]:
     return [
         Choice(said, (Word("try_rubric", f"try on {part} of {parts} · {price} · {key}"),)),
         Choice(said, (Word("try_rubric", f"try {part} · {price} · {key}"),)),
+        Choice("", (Word("try_rubric", f"try {part} · {price} · {key}"),)),
         Choice("", (Word("try_rubric", f"try {part} · {price}"),)),
     ]
 
