@@ -35,7 +35,7 @@ from longjudge.schedule import Schedule
 from longjudge.settling import Settling
 from longjudge.sharing import Sharing
 from longjudge.states import ChunkState, GapReason, StopCause
-from longjudge.updates import Paused, Stopping
+from longjudge.updates import AskedBy, Paused, Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -102,6 +102,7 @@ class Asking:
             doing=f"judging {name} by {rubric.name} with {judge.label}",
             detail=lambda position: f"part {position + 1} of {name}",
             over=self._came_elsewhere,
+            named=lambda position, who: listener(AskedBy(position + 1, who)),
             offer=self._keeper.keep_refused,
         )
         self._sharing = Sharing(
@@ -333,7 +334,8 @@ class Asking:
     def _wait_is_over(self, position: int, answered: bool) -> None:
         """Another judgment's question is over: take its verdict, or ask after all."""
         self._schedule.put_back(position)
-        if not answered:
+        # In a pause neither comes soon, and nobody in this process may wait for it meanwhile.
+        if self.pausing.let_go(position) or not answered:
             self._board.queued(position)
 
     async def _keep_late(self, position: int, question: Question, answer: Answer) -> None:

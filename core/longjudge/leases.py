@@ -72,9 +72,10 @@ class Leases:
     """Leases by position. `holder` is the judgment's id, `doing` says what it is about.
 
     `over(position, kept)` is called when a chunk that another process was asking about waits no
-    more: with its verdict, or with None where it is to be asked after all. `offer` offers the
-    store once more what it has refused, before the leases on it are given back; False where it
-    cannot now. Verdicts from before `since` (seconds since 1970) count as none.
+    more: with its verdict, or with None where it is to be asked after all; `named(position, who)`
+    once it is known who asks. `offer` offers the store once more what it has refused, before the
+    leases on it are given back; False where it cannot now. Verdicts from before `since` (seconds
+    since 1970) count as none.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Leases:
         doing: str,
         detail: Callable[[int], str],
         over: Callable[[int, KeptVerdict | None], None],
+        named: Callable[[int, str], None],
         offer: Callable[[], Awaitable[bool]],
     ) -> None:
         self.since = float("-inf")
@@ -95,6 +97,7 @@ class Leases:
         self._doing = doing
         self._detail = detail
         self._over = over
+        self._named = named
         self._offer = offer
         self._held: dict[str, _Wanted] = {}
         self._ended: set[str] = set()
@@ -305,13 +308,20 @@ class Leases:
         for lease in await leases.leases(self._store, keys):
             if lease.alive:
                 held.add(lease.key)
-                self._askers[lease.key] = lease.owner.words if lease.owner else ""
+                self._name(lease.key, lease.owner.words if lease.owner else "")
             else:
                 with contextlib.suppress(StoreWriteError):
                     if await leases.take_over(self._store, lease):
                         detail = clean_line(lease.detail, 200)
                         _LOG.info("took over the lease of a dead process: %s", detail)
         return held
+
+    def _name(self, key: str, who: str) -> None:
+        # Who waits no more has nobody to be named.
+        if (position := self._waiting.get(key)) is None or self._askers.get(key) == who:
+            return
+        self._askers[key] = who
+        self._named(position, who)
 
     async def aclose(self) -> None:
         """Give everything back, within a second and whether or not the caller is cancelled.

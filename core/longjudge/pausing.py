@@ -96,10 +96,11 @@ class Pausing:
         self._over = True
         self._count()
 
-    def let_go(self, position: int) -> None:
-        """While it pauses, hold nothing on a chunk that waits to be asked later."""
+    def let_go(self, position: int) -> bool:
+        """While it pauses, hold nothing on a chunk that waits to be asked later; whether it does."""
         if self.on and self._schedule.has(position):
             self._sharing.land(position, None)
+        return self.on
 
     def keeps_back(self, position: int) -> bool:
         """Put a chunk back that was just going to be asked, where it pauses by now."""

@@ -39,6 +39,14 @@ class ChunkUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedBy:
+    """Another process asks what a `waiting` part waits for; `who` it is was not known before."""
+
+    part: int
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
 class Paused:
     """The provider lets nothing be asked for `wait` seconds from now, for what `note` says.
 
@@ -91,6 +99,7 @@ class JudgmentEnded:
 
 Update = (
     ChunkUpdate
+    | AskedBy
     | Paused
     | PausedByHand
     | WentOn

@@ -257,6 +257,7 @@ WAYS: dict[str, Way] = {
         "editor", lambda desk: desk.pilot.click("#rubric-pane"), says("nothing was tried yet")
     ),
     "next_fault": Way("editor", bar("next_fault"), says("no fault is known")),
+    "undo_text": Way("editor", palette("undo_text"), says("there is nothing to take back")),
     "chunk_before": Way("editor", bar("chunk_before"), says("try on part 1 of"), before=("f3",)),
     "chunk_after": Way("editor", bar("chunk_after"), says("try on part 2 of")),
     "show_prompt": Way("workbench", fact("show-prompt"), says("PROMPT of part 1", "You review")),
@@ -479,7 +480,7 @@ async def _lead_to(desk, name):
             await desk.until(lambda: "judging 0/6" in desk.rows("sessions")[0])
         case "curve":
             await desk.press("C")
-            await desk.until(lambda: marks(desk) and "worked out" not in desk.text)
+            await desk.until(lambda: marks(desk))
         case "editor" | "trying":
             await desk.press("B")
             await desk.sees("✓ a rubric of 3 criteria")
@@ -521,7 +522,7 @@ TRIED_IN_ONE_GO = {
     *("next_flip", "previous_flip", "filter_rows", "ask_other", "ask_one", "swap_sides"),
     *("row_right", "row_wrong", "choose_one", "save_comparison"),
     *("try_rubric", "use_rubric", "save_rubric", "save_rubric_as", "next_pane", "next_fault"),
-    *("chunk_before", "chunk_after"),
+    *("chunk_before", "chunk_after", "undo_text"),
 }
 
 

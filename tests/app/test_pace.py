@@ -48,9 +48,9 @@ async def test_a_calm_app_wakes_for_a_key_and_rests_no_more_while_something_runs
     open_desk, write_session, now
 ):
     async with open_desk(write_session("s.jsonl", 3), gated=True) as desk:
-        await desk.sees("to ask")
+        await desk.sees("r runs")
         app = desk.app
-        await desk.until(lambda: not app.at_work)
+        await desk.until(lambda: not app.at_work, "nothing at work")
         now[0] += CALM_SECONDS + 0.1
         app._look_for_calm()
         assert app.pace.calm

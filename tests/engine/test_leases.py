@@ -259,6 +259,7 @@ async def test_where_thousands_wait_none_is_forgotten_and_no_look_takes_long(
         doing="judging",
         detail=str,
         over=is_over,
+        named=lambda position, who: None,
         offer=nothing,
     )
     async with mine.at_work():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from terminal_bytes import acts_in
 
 _PAYLOADS = (b"\x1b]0;", b"\x1b]2;", b"\x1b]8;", b"\x1b]52;", b"\x1b[2J", b"\x1bP", b"\x1b_")
@@ -52,6 +54,7 @@ def test_the_sample_holds_what_would_act_on_a_terminal(hostile_sample):
     assert "[@click=" in everything
 
 
+@pytest.mark.thorough
 def test_no_control_byte_of_a_hostile_session_reaches_the_wire(open_terminal, hostile_sample):
     terminal = open_terminal("--model", "offline", "--chunk-chars", "60000", hostile_sample)
     walk(terminal)

@@ -32,6 +32,9 @@ def there(*names):
         ("subl -w", ["-w", "/s/a.jsonl:7"]),
         ("zed", ["/s/a.jsonl:7"]),
         ("'/opt/my tools/nvim' -R", ["-R", "+7", "/s/a.jsonl"]),
+        ("/usr/bin/editor", ["+7", "/s/a.jsonl"]),
+        ("vim.basic", ["+7", "/s/a.jsonl"]),
+        ("~/bin/nvim.appimage", ["+7", "/s/a.jsonl"]),
         ("unheard-of", ["/s/a.jsonl"]),
     ],
 )
@@ -40,6 +43,7 @@ def test_each_editor_is_told_the_line_in_its_own_way(named, arguments):
     argv, at_line = editor.command("/s/a.jsonl", 7)
     assert argv[1:] == arguments
     assert at_line == ("7" in "".join(arguments))
+    assert not argv[0].startswith("~")
     assert editor.command("/s/a.jsonl", None)[0][-1] == "/s/a.jsonl"
 
 
@@ -63,9 +67,9 @@ def test_only_editors_with_a_window_of_their_own_leave_the_terminal_alone():
 @pytest.mark.parametrize(
     ("environment", "says"),
     [
-        ({"EDITOR": "gone --wait"}, "EDITOR names gone, which is not here"),
+        ({"EDITOR": "gone --wait"}, "EDITOR names gone, which is no program here"),
         ({"VISUAL": "vim 'unclosed"}, "VISUAL cannot be read"),
-        ({"EDITOR": "a;rm\x1b[2J"}, "names a;rm␛[2J, which is not here"),
+        ({"EDITOR": "a;rm\x1b[2J"}, "names a;rm␛[2J, which is no program here"),
         ({}, "no editor was found: set EDITOR"),
     ],
 )

@@ -63,6 +63,13 @@ def test_a_hostile_line_is_one_line_and_acts_on_nothing():
     assert len(line.text) < 700
 
 
+def test_a_secret_at_the_end_of_a_long_line_is_not_cut_in_two():
+    log, secret = EventLog(), "ghp_9fK2mQx7Lw3ZtB8vRc5NdY1HsJ6PgA4uEoTi"
+    for length in range(460, 500, 10):
+        log.add(LogKind.VERDICT, "x " * (length // 2) + secret + " and more")
+    assert not any(secret[:5] in line.text for line in log.since(0))
+
+
 def test_what_a_judgment_tells_becomes_lines_with_what_it_took():
     log = EventLog()
     run = run_log(log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import multiprocessing
 import os
@@ -109,3 +110,32 @@ def test_python_logs_of_others_are_kept_without_what_they_were_about():
         ("longjudge.leases", "took over part 3"),
         ("anthropic", "warning: request failed: %s"),
     ]
+
+
+def test_what_a_full_disk_did_not_take_is_said_in_the_file_once_it_takes_lines_again(
+    path, monkeypatch
+):
+    told = []
+    file = LogFile(path, told.append)
+    file.close()
+    lines = file._waiting.__class__
+    file._write(lines(["one"]))
+    real = os.write
+
+    def full(descriptor, data):
+        if len(data) < 10:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, data[:5])
+
+    monkeypatch.setattr(os, "write", full)
+    file._write(lines(["two", "three"]))
+    file._write(lines(["four"]))
+    monkeypatch.undo()
+    file._write(lines(["five"]))
+    file._write(lines(["six"]))
+    assert told == ["No space left on device", ""]
+    written = path.read_text().splitlines()
+    pid = f"[{os.getpid()}]"
+    missing = f"{pid} up to 3 lines are missing here: No space left on device"
+    assert written[0] == f"{pid} one"
+    assert written[-3:] == [missing, f"{pid} five", f"{pid} six"]

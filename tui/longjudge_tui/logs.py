@@ -32,15 +32,15 @@ def log_to_file(log: EventLog) -> Generator[None]:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(what)
 
-    def failed(why: str) -> None:
-        soon(partial(_say_failed, log, why))
+    def trouble(why: str) -> None:
+        soon(partial(_say_trouble, log, why))
 
     def heard(name: str, words: str) -> None:
         kind = LogKind.HOLD if name == _HOLDS else LogKind.ERROR
         said = words if name == _HOLDS else f"{name}: {words}"
         soon(partial(log.add, kind, said))
 
-    file = LogFile(path, failed)
+    file = LogFile(path, trouble)
     log.file, log.on_line = _at_home(path), file.take
     log.add(LogKind.SESSION, f"longjudge is open; these lines, and older ones, are in {log.file}")
     try:
@@ -57,9 +57,12 @@ def _at_home(path: Path) -> str:
     return f"~{shown[len(home) :]}" if shown.startswith(f"{home}{os.sep}") else shown
 
 
-def _say_failed(log: EventLog, why: str) -> None:
+def _say_trouble(log: EventLog, why: str) -> None:
     log.file_fault = why
-    log.add(LogKind.ERROR, f"no log file is written, {log.file} takes nothing: {why}")
+    if why:
+        log.add(LogKind.ERROR, f"no log file is written, {log.file} takes nothing: {why}")
+    else:
+        log.add(LogKind.STORE, f"{log.file} takes lines again; some may be missing in it")
 
 
 def _nowhere(_: LogLine) -> None:

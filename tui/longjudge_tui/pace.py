@@ -17,6 +17,7 @@ from textual.events import InputEvent
 
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.fault_keeping import FaultKeepingApp
+from longjudge_tui.pauses import let_go
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,6 +96,7 @@ class PacedApp(FaultKeepingApp):
         else:
             self.pace.settle()
         self._wait_for_terminal()
+        let_go()
 
     async def on_event(self, event: Event) -> None:
         """Be awake for whoever is there."""

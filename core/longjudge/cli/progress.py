@@ -13,6 +13,7 @@ from longjudge.states import ChunkState, GapReason
 from longjudge.streams import progress_is_live, tell, write_progress
 from longjudge.text import clean_line
 from longjudge.updates import (
+    AskedBy,
     ChunkUpdate,
     JudgmentEnded,
     Paused,
@@ -61,8 +62,8 @@ class Progress:
                 self._draw()
             case Paused():
                 self._pause(update)
-            case PausedByHand() | WentOn():
-                # Nobody pauses a command.
+            case AskedBy() | PausedByHand() | WentOn():
+                # Nobody pauses a command, and its line is about all parts together.
                 pass
             case StoreFailed():
                 self._line(f"longjudge: nothing is kept while the store fails: {update.message}")

@@ -142,11 +142,6 @@ class Comparison:
         """How many are the same on both sides."""
         return sum(self.counts.get(kind, 0) for kind in AGREED)
 
-    @property
-    def unit(self) -> str:
-        """What a row is."""
-        return "chunk" if self.same_plan else "stretch"
-
 
 def compare(
     one: Side,

@@ -74,8 +74,9 @@ def _quote(finding: SideFinding, _: Cell) -> Hashable | None:
 
 
 def _alike(one: SideFinding, other: SideFinding) -> bool:
-    """Whether nothing says that the two are about other texts; where no event is named, that of
-    the chunk decides nothing.
+    """Whether nothing says that the two are about other texts.
+
+    Where no event is named, the text is that of the chunk, and decides nothing.
     """
     if one.event is None or not (one.digest and other.digest):
         return True

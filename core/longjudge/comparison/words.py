@@ -50,7 +50,7 @@ def side_words_in_brief(side: Side) -> str:
     when = "now" if side.created is None else moment(side.created)
     judged = f"{side.judged:,} of {len(side.parts):,} judged"
     size = by.size_words.replace("characters", "chars")
-    return f"{when} · {judged} · {clean_line(by.version, 20)} · {by.judge_words} · {size}"
+    return f"{when} · {judged} · {clean_line(by.version, 20)} · {size} · {by.judge_words}"
 
 
 def progress_words(side: Side) -> str:
@@ -76,9 +76,8 @@ def score_words(comparison: Comparison) -> str:
 
 def flip_words(comparison: Comparison) -> str:
     """How much is the same, and what has turned."""
-    counts, unit = comparison.counts, comparison.unit
-    units = f"{unit}es" if unit == "stretch" else f"{unit}s"
-    of_events = " of events" if unit == "stretch" else ""
+    counts, units = comparison.counts, units_of(comparison)
+    of_events = "" if comparison.same_plan else " of events"
     both = comparison.agreed + comparison.flips
     parts = [
         f"{counts.get(RowKind.TO_FLAGGED, 0):,} clean → flagged",
@@ -94,6 +93,11 @@ def flip_words(comparison: Comparison) -> str:
     )
     parts += [f"{words} {counts[kind]:,}" for kind, words in alone if counts.get(kind)]
     return " · ".join(parts)
+
+
+def units_of(comparison: Comparison) -> str:
+    """What its rows are."""
+    return "chunks" if comparison.same_plan else "stretches"
 
 
 def flip_words_in_brief(comparison: Comparison) -> str:

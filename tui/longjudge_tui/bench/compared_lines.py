@@ -66,11 +66,13 @@ class Lines:
     comparison: Comparison | None
     by_filter: Mapping[Shown, tuple[Line, ...]]
     _places: Mapping[Shown, Mapping[Place, int]]
+    _stretches: Mapping[Shown, int]
 
     @classmethod
     def nothing(cls) -> Lines:
         """Nothing is compared yet."""
-        return cls(None, dict.fromkeys(Shown, ()), dict[Shown, dict[Place, int]]())
+        nowhere = dict[Shown, dict[Place, int]]()
+        return cls(None, dict.fromkeys(Shown, ()), nowhere, dict.fromkeys(Shown, 0))
 
     @classmethod
     def of(cls, comparison: Comparison) -> Lines:
@@ -86,15 +88,22 @@ class Lines:
             shown: {each.place: number for number, each in enumerate(some)}
             for shown, some in by_filter.items()
         }
-        return cls(comparison, by_filter, places)
+        stretches = {
+            shown: sum(each.number == 0 for each in some) for shown, some in by_filter.items()
+        }
+        return cls(comparison, by_filter, places, stretches)
 
     def row_of(self, shown: Shown, each: Line | None) -> int:
         """Where a line of an earlier comparison is now; the first row where it is not shown."""
         return self._places.get(shown, {}).get(each.place, 0) if each is not None else 0
 
     def count(self, shown: Shown) -> int:
-        """How many there are."""
+        """How many lines there are."""
         return len(self.by_filter[shown])
+
+    def stretches(self, shown: Shown) -> int:
+        """How many rows of the comparison these lines are of, as its summary counts them."""
+        return self._stretches[shown]
 
     def mark_words(self, each: Line) -> str:
         """What a person says about the finding of a line."""
@@ -104,10 +113,15 @@ class Lines:
         mark = self.comparison.mark_of(finding)
         return _MARK_WORDS[mark] if mark else ""
 
-    def cell_text(self, cell: Cell | None) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """All that a side says about a row, and which stretches of that are heads."""
+    def cell_text(self, cell: Cell | None, here: Line) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """All that a side says about a row, and which stretches of that are heads.
+
+        What the line `here` is about comes first.
+        """
         text, heads = "", list[tuple[int, int]]()
-        for finding in cell.findings if cell is not None else ():
+        first = (here.pair.one, here.pair.other) if here.pair is not None else ()
+        findings = cell.findings if cell is not None else ()
+        for finding in sorted(findings, key=lambda each: not any(each is one for one in first)):
             head = " · ".join(self._facts(finding))
             heads.append((len(text), len(text) + len(head)))
             quote = f"\n“{finding.quote}”" if finding.quote else ""

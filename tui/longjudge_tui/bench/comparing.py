@@ -123,11 +123,12 @@ class Comparing:
             return source.terms
         return await terms_of(source.by, bench.tuning, bench.store, bench.config.rubrics)
 
-    def ask(self, terms: Terms, *, one: bool) -> None:
+    def ask(self, terms: Terms, agreed: int, *, one: bool) -> None:
         """Let the bench judge by a side's terms; the side is what stands under them from now on.
 
         Raises:
-            LongjudgeError: it cannot be judged by them, or not now.
+            LongjudgeError: it cannot be judged by them, or not now, or more than the `agreed`
+                number of chunks would be asked by now.
         """
         terms.use(self.bench.tuning)
         side = PlannedSide(self.bench, terms)
@@ -135,6 +136,14 @@ class Comparing:
             self.one = side
         else:
             self.other = side
+        outlook = self.bench.outlook
+        more = outlook.totals.to_ask if outlook is not None else 0
+        if more > agreed:
+            self._anew()
+            raise UsageError(
+                f"there are {more:,} chunks to ask by now, not {agreed:,}: nothing is asked before"
+                " you have seen the price of that"
+            )
         self.bench.start()
         self._chores.start(self._said(self._read_planned()))
 

@@ -291,7 +291,10 @@ class EditSession:
         self.bench.editing.saved(self.bench, rubric, target)
         await self.bench.editing.note(rubric, text)
         await self._read_past()
-        return f"saved: {line(str(target), 200)}"
+        said = f"saved: {line(str(target), 200)}"
+        if path is not None and self.bench.rubric != rubric:
+            said += "; ctrl+r judges by it now, longjudge --rubric FILE another time"
+        return said
 
     async def _note_what_stood(self) -> None:
         """Keep what the file holds among the versions, since nobody may have judged by it."""

@@ -23,6 +23,7 @@ _PLUS: Final = frozenset(
     {
         *("vi", "vim", "nvim", "view", "vimx", "gvim", "nano", "pico", "emacs", "emacsclient"),
         *("micro", "kak", "joe", "ne", "mcedit", "mg", "less", "gedit", "xed", "pluma"),
+        *("editor", "sensible-editor", "neovim", "rvim", "elvis", "jed", "zile"),
     }
 )
 _COLON: Final = frozenset({"hx", "helix", "subl", "sublime_text", "zed", "zeditor", "lite-xl"})
@@ -105,10 +106,13 @@ def _named(
             f"{variable} cannot be read ({clean_line(str(error), 60)}): {clean_line(named, 60)}"
         ) from error
     program = argv[0] if argv else ""
-    found = which(program) if program else None
+    # As a shell would have it.
+    found = which(os.path.expanduser(program)) if program else None
     if found is None:
         name = clean_line(program or named, 60)
-        raise UsageError(f"{variable} names {name}, which is not here; set it to an editor that is")
+        raise UsageError(
+            f"{variable} names {name}, which is no program here; set it to an editor that is"
+        )
     name = clean_line(_tool(program), 40)
     return Editor((found, *argv[1:]), name, _has_window(argv, environment))
 
@@ -126,4 +130,5 @@ def _has_window(argv: list[str], environment: Mapping[str, str]) -> bool:
 
 
 def _tool(program: str) -> str:
-    return Path(program).name.lower().removesuffix(".exe")
+    """What an editor goes by: several systems have a `vim.basic` or an `nvim.appimage`."""
+    return Path(program).name.lower().partition(".")[0]

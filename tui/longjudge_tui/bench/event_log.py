@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from longjudge.redaction import redacted_text
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ DROPPED_AT_ONCE = 500
 """A list is shortened by so many at once: by one each time would move all of it each time."""
 
 WORDS_CHARS = 500
+MOST_READ = 20 * WORDS_CHARS
 REPEAT_SECONDS = 5.0
 """What is said again within this time, word for word, is counted on its line."""
 
@@ -147,6 +149,9 @@ class EventLog:
     ) -> None:
         """Note what happened; the words may be hostile, and no longer than a line."""
         now = time.time()
+        if len(words) > WORDS_CHARS:
+            # What is cut in two is no secret any more to whoever looks for one later.
+            words = redacted_text(words[:MOST_READ])
         line = LogLine(self._next, now, kind, clean_line(words, WORDS_CHARS), part, subject)
         self.changes += 1
         if self._repeats(line):

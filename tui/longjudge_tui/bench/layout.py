@@ -22,9 +22,9 @@ SettingsCells = Annotated[int, msgspec.Meta(ge=SETTINGS_CELLS[0], le=SETTINGS_CE
 TIGHT_COLUMNS = 76
 """In fewer columns the settings in one line are closer together, and without every button."""
 LEAST_COLUMNS_OF_BUTTONS = 60
-SHORT_ROWS = 20
+SHORT_ROWS = 22
 """In fewer rows both halves may be lower than is comfortable, so that both are there at all."""
-VERY_SHORT_ROWS = 13
+VERY_SHORT_ROWS = 15
 """In fewer rows the strip of all chunks makes room for the chunks themselves."""
 
 

@@ -7,6 +7,7 @@ closes it again; only who holds the lock beside it puts a full one aside.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -39,15 +40,17 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 class LogFile:
-    """Takes lines from any thread; `failed` is told once, in the writing thread, why none is kept.
+    """Takes lines from any thread; what a line holds is cleaned, and without secrets, before.
 
-    What a line holds is cleaned, and its secrets are replaced, before it is written.
+    `trouble` is told once, in the writing thread, why none is kept, and the empty string when the
+    file takes them again; how many may be missing stands in the file then.
     """
 
-    def __init__(self, path: Path, failed: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, trouble: Callable[[str], None]) -> None:
         self.path = path
-        self._failed = failed
-        self._said = False
+        self._trouble = trouble
+        self._fault = ""
+        self._missing = 0
         self._waiting: deque[str] = deque()
         self._left_out = 0
         self._closing = False
@@ -94,12 +97,28 @@ class LogFile:
             return
         pid = os.getpid()
         text = "".join(f"[{pid}] {_safe(each)}\n" for each in lines)
+        if self._missing:
+            # What was written last may end within a line.
+            lost = f"up to {self._missing:,} lines are missing here: {self._fault}"
+            text = f"\n[{pid}] {_safe(lost)}\n{text}"
         try:
             append(self.path, text.encode("utf-8", "replace"))
         except OSError as error:
-            if not self._said:
-                self._said = True
-                self._failed(error.strerror or str(error))
+            self._missing += len(lines)
+            if not self._fault:
+                self._fault = _why(error)
+                self._trouble(self._fault)
+        else:
+            if self._fault:
+                self._fault, self._missing = "", 0
+                self._trouble("")
+
+
+def _why(error: OSError) -> str:
+    """Why nothing is written, in words; the system has odd ones for what is no plain file."""
+    if error.errno in (errno.ELOOP, errno.ENXIO):
+        return "it is a link or a pipe, and no plain file"
+    return error.strerror or str(error)
 
 
 def _safe(text: str) -> str:

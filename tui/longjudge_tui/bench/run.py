@@ -10,6 +10,7 @@ from longjudge.judgment import Judgment
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.updates import (
+    AskedBy,
     ChunkUpdate,
     JudgmentEnded,
     Paused,
@@ -313,6 +314,8 @@ class Run(Records):
                 self._chunk(update)
             case Paused():
                 self._paused = time.monotonic() + update.wait, update.note
+            case AskedBy():
+                self._changed(update.part - 1)
             case PausedByHand() | WentOn():
                 # What waits says so in its row.
                 self._dirty.update(self._unended())

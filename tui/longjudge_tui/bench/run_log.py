@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from longjudge.settings import in_seconds
 from longjudge.states import ChunkState, GapReason
 from longjudge.updates import (
+    AskedBy,
     ChunkUpdate,
     JudgmentEnded,
     Paused,
@@ -72,6 +73,9 @@ class RunLog:
                 self._chunk(update, record)
             case Paused():
                 self._add(LogKind.WAIT, pause_words(update.wait, update.note))
+            case AskedBy():
+                # Which chunks wait is said of each of them, once.
+                pass
             case PausedByHand():
                 self._add(LogKind.RUN, "paused: nothing is asked until it goes on")
             case WentOn():

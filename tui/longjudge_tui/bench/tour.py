@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.run import Run
 
 ENDS = "esc ends this"
-ENDS_AT_BENCH = f"{ENDS}, and leads to the list"
-"""There it is the key for going back, as it is without a tour."""
+BACK = "esc goes back"
+"""In the workbench it leads to the list, as it does without a tour."""
 DONE = "that was the tour"
 
 
@@ -102,19 +102,17 @@ class Tour:
             case Step.CUT_OFF:
                 return (
                     "New here? Three keys show what happens when a run does not get through.\n"
-                    f"1/3 · press {key} to cut one off after half a second · {ENDS_AT_BENCH}"
+                    f"1/3 · press {key} to cut one off after half a second · {BACK}"
                 )
             case Step.RESUME if bench.running and run is not self._run:
                 return "2/3 · asking only what is missing"
             case Step.RESUME:
                 said = "" if result is None else f"{_cut_off(result)}\n"
                 missing = 0 if result is None else result.unjudged_chunks
-                return f"{said}2/3 · press {key} to ask only these {missing} · {ENDS_AT_BENCH}"
+                return f"{said}2/3 · press {key} to ask only these {missing} · {BACK}"
             case Step.LOOK:
                 said = "" if result is None else f"{_resumed(result)}\n"
-                return (
-                    f"{said}3/3 · press {key} for the first finding and its quote · {ENDS_AT_BENCH}"
-                )
+                return f"{said}3/3 · press {key} for the first finding and its quote · {BACK}"
 
     def words_in_library(self) -> str:
         """The greeting where a session is to be opened first."""

@@ -54,6 +54,13 @@ EDITOR: tuple[Command, ...] = (
         "Fault",
         scope=Scope.EDITOR,
     ),
+    Command(
+        "undo_text",
+        ("ctrl+z",),
+        "ctrl+z",
+        "Take back the last change of the text",
+        scope=Scope.EDITOR,
+    ),
     Command("chunk_before", ("f2",), "f2", "The chunk before", "Part before", scope=Scope.EDITOR),
     Command("chunk_after", ("f3",), "f3", "The chunk after", "Next part", scope=Scope.EDITOR),
 )

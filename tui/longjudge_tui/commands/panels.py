@@ -119,8 +119,19 @@ PANELS: Final[dict[str, Panel]] = {
     "rubric-text": Panel(
         "RUBRIC TEXT",
         "The rubric as TOML. Letters are text here; what is wrong with it is underlined, and said"
-        " below. What is not saved is kept as a draft.",
-        ("try_rubric", "use_rubric", "save_rubric", "next_pane", "next_fault"),
+        " below. What is not saved is kept as a draft; ctrl+y does again what ctrl+z has taken back.",
+        (
+            "use_rubric",
+            "save_rubric",
+            "next_pane",
+            "close_screen",
+            "chunk_before",
+            "chunk_after",
+            "next_fault",
+            "try_rubric",
+            "save_rubric_as",
+            "undo_text",
+        ),
     ),
     "rubric-faults": Panel(
         "FAULTS", "What is wrong with the text; enter goes to the line.", ("open", "next_fault")

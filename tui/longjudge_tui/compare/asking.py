@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the user, and by what a run would go."""
+    """What is asked of the user, by what a run would go, and how many chunks it would ask."""
 
     words: str
     terms: Terms
+    to_ask: int
 
 
 async def question_about(comparing: Comparing, *, one: bool) -> Question:
@@ -55,7 +56,8 @@ async def question_about(comparing: Comparing, *, one: bool) -> Question:
     moves = not terms.same_as(Terms.standing(bench.tuning))
     stands = "The workbench stands at these settings from then on.\n" if moves else ""
     lasts = "Every answer is kept; what has a verdict is not asked again."
-    return Question(f"{head}\n{_to_ask(foreseen.totals)}\n{stands}{lasts}", terms)
+    totals = foreseen.totals
+    return Question(f"{head}\n{_to_ask(totals)}\n{stands}{lasts}", terms, totals.to_ask)
 
 
 def _to_ask(totals: Totals) -> str:

@@ -21,15 +21,13 @@ from longjudge_tui.bench.comparing import Comparing
 from longjudge_tui.bench.sought import sought_of
 from longjudge_tui.clipboard import Clipboard, save, shown_path
 from longjudge_tui.commands import Scope, bindings, command
-from longjudge_tui.compare.asking import question_about
+from longjudge_tui.compare.ask_actions import AskActions
 from longjudge_tui.compare.row_list import RowList
 from longjudge_tui.compare.side_list import SideList
 from longjudge_tui.compare.words import about_side, nothing_found
 from longjudge_tui.widgets.detail import DetailView, Marked
-from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine, GrowingLine
-from longjudge_tui.widgets.whole_screen import WholeScreen
 from longjudge_tui.wording import line
 
 if TYPE_CHECKING:
@@ -41,10 +39,8 @@ if TYPE_CHECKING:
     from longjudge.comparison.compare import Comparison
     from longjudge_tui.bench.bench import Bench
 
-TOAST_SECONDS = 5
 
-
-class CompareScreen(WholeScreen):
+class CompareScreen(AskActions):
     """Follows a comparison while it is read and while one side is asked."""
 
     SCOPE = Scope.COMPARE
@@ -78,7 +74,7 @@ class CompareScreen(WholeScreen):
     ) -> None:
         super().__init__(banner)
         self._bench = bench
-        self._comparing = Comparing(bench, self.chores, one_id, other_id)
+        self.comparing = Comparing(bench, self.chores, one_id, other_id)
         self._clipboard = Clipboard()
         self._choosing_one: bool | None = None
         self._seen = -1
@@ -105,7 +101,7 @@ class CompareScreen(WholeScreen):
     def on_mount(self) -> None:
         """Begin to read."""
         self.query_one("#sides").display = False
-        self._comparing.begin()
+        self.comparing.begin()
         super().on_mount()
 
     @property
@@ -119,10 +115,10 @@ class CompareScreen(WholeScreen):
     def tick(self) -> None:
         """Paint what changed."""
         super().tick()
-        comparing = self._comparing
+        comparing = self.comparing
         comparing.follow()
         for notice in comparing.notices:
-            self._say(notice)
+            self.say(notice)
         comparing.notices.clear()
         if self._seen != comparing.changes:
             self._seen = comparing.changes
@@ -134,11 +130,11 @@ class CompareScreen(WholeScreen):
         self._show_row()
 
     def _show_title(self) -> None:
-        comparing = self._comparing
+        comparing = self.comparing
         both = comparing.comparison
         session = both.one.session if both is not None else None
         name = f" · {line(session.path or session.id, 200)}" if session is not None else ""
-        doing = " · being judged" if self._bench.running else ""
+        doing = f" · {self.doing_words()}" if self._bench.running else ""
         self.show_title(f"BEFORE / AFTER{doing}{name}", f"BEFORE / AFTER{doing}")
         title = self.query_one("#compared-title", FittedLine)
         if self._choosing_one is not None:
@@ -146,12 +142,14 @@ class CompareScreen(WholeScreen):
             title.show(f"CHOOSE {side} · enter takes a judgment · esc takes none")
         else:
             key, shown = command("filter_rows").bar_key, self._rows.shown
-            counts = [(each, f"{each.value} {comparing.lines.count(each):,}") for each in Shown]
+            lines = comparing.lines
+            counts = [(each, f"{each.value} {lines.stretches(each):,}") for each in Shown]
             marked = [f"‹{said}›" if each is shown else f" {said} " for each, said in counts]
-            title.show(f"ROWS [{key}] {' '.join(marked)}", f"ROWS: {shown.value}")
+            units = words.units_of(both).upper() if both is not None else "ROWS"
+            title.show(f"{units} [{key}] {' '.join(marked)}", f"{units}: {shown.value}")
 
     def _show_summary(self) -> None:
-        comparison, comparing = self._comparing.comparison, self._comparing
+        comparison, comparing = self.comparing.comparison, self.comparing
         better = self.query_one("#better", GrowingLine)
         for name, source in (("one", comparing.one), ("other", comparing.other)):
             self._line(f"about-{name}").show(*about_side(source, comparison, one=name == "one"))
@@ -177,7 +175,7 @@ class CompareScreen(WholeScreen):
 
     def _show_row(self) -> None:
         """What each side says about the row under the cursor."""
-        lines, here = self._comparing.lines, self._rows.here
+        lines, here = self.comparing.lines, self._rows.here
         told = (id(lines), here.place if here is not None else None)
         if told == self._told:
             return
@@ -190,7 +188,7 @@ class CompareScreen(WholeScreen):
                 view.show_nothing()
                 continue
             title.show(f"{label} · {words.cell_words(cell)}")
-            text, heads = lines.cell_text(cell)
+            text, heads = lines.cell_text(cell, here)
             said = text or nothing_found(cell, one=name == "one")
             view.show_text(said, Marked(heads=heads))
 
@@ -202,13 +200,13 @@ class CompareScreen(WholeScreen):
     def row_opened(self, event: LineList.Opened) -> None:
         """Go to the event in the workbench."""
         event.stop()
-        here, session = self._rows.here, self._comparing.session
+        here, session = self._rows.here, self.comparing.session
         if here is None:
             return
         if session is None:
-            self._say("the session of these judgments is not the one that is open: open it first")
+            self.say("the session of these judgments is not the one that is open: open it first")
             return
-        own = self._comparing
+        own = self.comparing
         live = [not isinstance(each, Side) for each in (own.one, own.other)]
         self._bench.sought = sought_of(here, session, live=(live[0], live[1]))
         self.post_message(self.EventWanted())
@@ -220,7 +218,7 @@ class CompareScreen(WholeScreen):
         one = bool(self._choosing_one)
         offer = self._sides.offers[event.row]
         self._choose_no_more()
-        self._comparing.choose(offer, one=one)
+        self.comparing.choose(offer, one=one)
 
     def action_close_screen(self) -> None:
         """Leave the choice of a side first."""
@@ -238,9 +236,9 @@ class CompareScreen(WholeScreen):
         self._choose_side(one=False)
 
     def _choose_side(self, *, one: bool) -> None:
-        comparing = self._comparing
+        comparing = self.comparing
         if not comparing.offers:
-            self._say(comparing.problem or "the judgments are still being read")
+            self.say(comparing.problem or "the judgments are still being read")
             return
         self._choosing_one = one
         comparing.read_offers_again()
@@ -251,10 +249,17 @@ class CompareScreen(WholeScreen):
         self._show_title()
 
     def _show_offers(self) -> None:
-        comparing = self._comparing
+        comparing = self.comparing
         source = comparing.one if self._choosing_one else comparing.other
         standing = source.id if isinstance(source, Side) else None
         self._sides.show_offers(comparing.offers, standing)
+
+    def _is_choosing(self) -> bool:
+        """Whether a side is chosen in place of the rows; it is said what ends that."""
+        if self._choosing_one is not None:
+            side = "A" if self._choosing_one else "B"
+            self.say(f"{side} is being chosen: enter takes a judgment, esc goes back to the rows")
+        return self._choosing_one is not None
 
     def _choose_no_more(self) -> None:
         self._choosing_one = None
@@ -264,11 +269,13 @@ class CompareScreen(WholeScreen):
 
     def action_swap_sides(self) -> None:
         """Swap A and B."""
-        self._comparing.swap()
+        self.comparing.swap()
         self.tick()
 
     def action_filter_rows(self) -> None:
         """Show other rows."""
+        if self._is_choosing():
+            return
         self._rows.next_filter()
         self._show_title()
         self._show_row()
@@ -282,10 +289,10 @@ class CompareScreen(WholeScreen):
         self._step_flip(-1)
 
     def _step_flip(self, direction: int) -> None:
-        if self._choosing_one is not None:
+        if self._is_choosing():
             return
         if not self._rows.step_flip(direction):
-            self._say("nothing has flipped in what both sides judged")
+            self.say("nothing has flipped in what both sides judged")
         self.set_focus(self._rows)
         self._show_title()
         self._show_row()
@@ -299,57 +306,25 @@ class CompareScreen(WholeScreen):
         self._mark(Mark.WRONG)
 
     def _mark(self, mark: Mark) -> None:
+        if self._is_choosing():
+            return
         here = self._rows.here
-        finding = here.finding if here is not None and self._choosing_one is None else None
+        finding = here.finding if here is not None else None
         if finding is None:
-            self._say("neither side found anything in this row: there is nothing to mark")
+            self.say("neither side found anything in this row: there is nothing to mark")
         elif not finding.digest:
-            self._say("what this finding is about was not noted then, so a mark has no place")
+            self.say("what this finding is about was not noted then, so a mark has no place")
         else:
             key = bytes.fromhex(finding.digest), finding.criterion
             self._bench.marking.toggle(key, mark)
 
-    def action_ask_other(self) -> None:
-        """Ask what B lacks."""
-        self.chores.start(self._ask(one=False))
-
-    def action_ask_one(self) -> None:
-        """Ask what A lacks."""
-        self.chores.start(self._ask(one=True))
-
-    async def _ask(self, *, one: bool) -> None:
-        comparing = self._comparing
-        source = comparing.one if one else comparing.other
-        try:
-            question = await question_about(comparing, one=one)
-        except LongjudgeError as error:
-            self._say(str(error))
-            return
-
-        def answered(yes: bool | None) -> None:
-            if not yes:
-                return
-            if source is not (comparing.one if one else comparing.other):
-                self._say("that side is another one by now; nothing is asked")
-                return
-            try:
-                comparing.ask(question.terms, one=one)
-            except LongjudgeError as error:
-                self._say(str(error))
-
-        title = f"Ask what {'A' if one else 'B'} lacks?"
-        dialog = ConfirmDialog(question.words, lambda: "", self.banner(), title=title)
-        self.app.push_screen(dialog, answered)  # pyright: ignore[reportUnknownMemberType]
-
-    def action_cancel_asking(self) -> None:
-        """Cancel the judgment in flight."""
-        self._bench.cancel()
-
     def action_copy_row(self) -> None:
         """Copy the row."""
-        comparison, here = self._comparing.comparison, self._rows.here
+        comparison, here = self.comparing.comparison, self._rows.here
+        if self._is_choosing():
+            return
         if comparison is None or here is None:
-            self._say("no row is shown to copy")
+            self.say("no row is shown to copy")
             return
         self.chores.start(self._copy(replace(comparison, rows=(here.row,))))
 
@@ -357,13 +332,13 @@ class CompareScreen(WholeScreen):
         text = await asyncio.to_thread(self._handed_out, comparison, markdown_row)
         app = cast("App[object]", self.app)  # pyright: ignore[reportUnknownMemberType]
         otherwise = f"{command('save_comparison').shown} saves a file"
-        self._say(f"the row: {await self._clipboard.copy(app, text, otherwise)}")
+        self.say(f"the row: {await self._clipboard.copy(app, text, otherwise)}")
 
     def action_save_comparison(self) -> None:
         """Save all of it."""
-        comparison = self._comparing.comparison
+        comparison = self.comparing.comparison
         if comparison is None:
-            self._say("there is no comparison to save")
+            self.say("there is no comparison to save")
         else:
             self.chores.start(self._save(comparison))
 
@@ -373,14 +348,11 @@ class CompareScreen(WholeScreen):
             name = f"before-after-{comparison.one.session.id}"
             path = await asyncio.to_thread(save, text, name)
         except OSError as error:
-            self._say(f"not saved: {error.strerror}")
+            self.say(f"not saved: {error.strerror}")
         else:
-            self._say(f"saved: {shown_path(path)}")
+            self.say(f"saved: {shown_path(path)}")
 
     def _handed_out(self, comparison: Comparison, written: Callable[[Comparison], str]) -> str:
         """What is copied or saved, without secrets where a judge does not read them either."""
         redacts = self._bench.settings.redact
         return written(redacted_comparison(comparison) if redacts else comparison)
-
-    def _say(self, what: str) -> None:
-        self.notify(line(what, 1_000), markup=False, timeout=TOAST_SECONDS)

@@ -68,7 +68,7 @@ class CurveChart(Widget):
             segments.append(Segment(text, self._style(look)))
             used += cell_len(text)
         segments.append(Segment(" " * max(0, width - used), self.rich_style))
-        return Strip(segments).simplify().crop(0, width)
+        return Strip(segments).crop(0, width)
 
     def on_resize(self) -> None:
         """Another number of columns fits."""

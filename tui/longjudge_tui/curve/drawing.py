@@ -7,6 +7,7 @@ Where no point is made yet nothing is drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,15 @@ def picture(figure: Figure, width: int, height: int) -> list[Row]:
         drawn += _chart(figure, chart, count, width)
     if kept:
         drawn.append(_kept(figure))
-    return [*drawn, *_size_axis(figure)]
+    return [_joined(row) for row in (*drawn, *_size_axis(figure))]
+
+
+def _joined(row: Row) -> Row:
+    """Neighbours that look alike as one: a screen paints few long pieces much sooner."""
+    return [
+        ("".join(text for text, _ in cells), look)
+        for look, cells in groupby(row, key=lambda cell: cell[1])
+    ]
 
 
 def _chart(figure: Figure, chart: Chart, count: int, width: int) -> list[Row]:

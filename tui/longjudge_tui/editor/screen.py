@@ -62,11 +62,11 @@ class RubricEditor(VersionActions):
         "save_rubric",
         "next_pane",
         "close_screen",
-        "try_rubric",
         "chunk_before",
         "chunk_after",
-        "save_rubric_as",
         "next_fault",
+        "try_rubric",
+        "save_rubric_as",
         "cancel_try",
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.EDITOR)]
@@ -280,7 +280,10 @@ class RubricEditor(VersionActions):
 
     def _step(self, direction: int) -> None:
         if self.session is not None:
-            self.session.look_at(self.session.position + direction)
+            before = self.session.position
+            self.session.look_at(before + direction)
+            if self.session.position == before:
+                self.notify(f"this is the {'first' if direction < 0 else 'last'} part", markup=False)
             self.tick()
 
     def action_try_rubric(self) -> None:

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from longjudge_tui.bench.rubric_diff import compare
+from longjudge_tui.bench.rubric_diff import DiffLine, Side, compare
 from longjudge_tui.editor.lists import DiffList, PastList
 from longjudge_tui.widgets.whole_screen import WholeScreen
 from longjudge_tui.wording import line, plural
 
 if TYPE_CHECKING:
     from longjudge_tui.bench.edit_session import EditSession, Past
-    from longjudge_tui.bench.rubric_diff import DiffLine
     from longjudge_tui.editor.text import RubricText
     from longjudge_tui.widgets.line_list import LineList
     from longjudge_tui.widgets.lines import FittedLine
+
+_SAME = (DiffLine(Side.PLACE, "the editor holds the same text"),)
 
 
 class VersionActions(WholeScreen):
@@ -52,12 +53,22 @@ class VersionActions(WholeScreen):
             # One at a time: long texts take longer than there is between two keys.
             self._comparing = True
             self.chores.start(self._compare(wanted))
-        self.diff.show_lines(self._lines)
+        is_same = not self._lines and self._compared == wanted
+        self.diff.show_lines(_SAME if is_same else self._lines)
 
     @property
     def _under_cursor(self) -> Past | None:
         rows = self.past.past
         return rows[self.past.cursor] if self.past.cursor < len(rows) else None
+
+    def action_undo_text(self) -> None:
+        """Take back the last change, wherever the keys are."""
+        before = self.area.text
+        self.area.undo()
+        if self.area.text == before:
+            self.notify("there is nothing to take back", markup=False)
+        elif self.focused is not self.area:
+            self.notify("taken back: the text is as it was before", markup=False)
 
     async def _compare(self, wanted: tuple[str, str]) -> None:
         try:

@@ -77,7 +77,12 @@ def price_words(session: EditSession) -> list[str]:
         return [f"this session by {last}: {asks}", f"by {last}: {asks}"]
     if rubric.version == bench.rubric.version:
         same = "changes nothing that reaches the judge"
-        return [f"this session: {same}: {asks}{of}", f"{same}: {asks}{of}", f"{asks}{of}"]
+        return [
+            f"this session: {same}: {asks}{of}",
+            f"{same}: {asks}{of}",
+            f"this session: {asks}{of}",
+            f"{asks}{of}",
+        ]
     return [
         f"this edit over the session: {asks}{of} · now {_now(session)}",
         f"this edit over the session: {asks}{of}",

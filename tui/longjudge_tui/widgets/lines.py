@@ -12,13 +12,17 @@ from textual.widget import Widget
 
 from longjudge_tui.commands import BAR, Command, command, is_command
 from longjudge_tui.commands.panels import panel_of
+from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.wrapping import wrap
-from longjudge_tui.wording import widest
+from longjudge_tui.wording import fit, widest
 
 if TYPE_CHECKING:
     from textual import events
 
     from longjudge_tui.commands.panels import Panel
+
+_OTHERWISE_IN_FIELDS = frozenset({"open", "back"})
+"""In a field, enter takes what is typed, and escape leaves it."""
 
 
 class FittedLine(Widget):
@@ -126,7 +130,11 @@ class GrowingLine(FittedLine):
             return [self.text]
         width = max(1, self.content_size.width)
         places = wrap(self.text, 0, len(self.text), width)
-        return [self.text[start:end].rstrip() for start, end in places[: self.MOST_LINES]]
+        lines = [self.text[start:end].rstrip() for start, end in places[: self.MOST_LINES]]
+        if len(places) > self.MOST_LINES:
+            rest = self.text[places[self.MOST_LINES - 1][0] :]
+            lines[-1] = fit(" ".join(rest.split()), width).rstrip()
+        return lines
 
     def _grow(self) -> None:
         # Set only where it is another one: a height lays the whole screen out again.
@@ -168,8 +176,12 @@ class KeyBar(Widget):
         panel = panel_around(focused)
         first = panel.keys if panel is not None else ()
         names = dict.fromkeys([*first, *self._names])
-        shown = tuple(each for each in names if _word(command(each)))
-        typing = focused is not None and focused.check_consume_key("question_mark", "?")
+        shown = tuple(
+            each
+            for each in names
+            if _word(command(each)) and not _is_fields_own(focused, command(each))
+        )
+        typing = _is_fields_own(focused, command("help"))
         if (shown, typing) != (self._shown, self._typing):
             self._shown, self._typing = shown, typing
             self.refresh()
@@ -208,6 +220,15 @@ class KeyBar(Widget):
 
     def _width(self, each: Command) -> int:
         return len(self._key(each)) + len(_word(each)) + 3
+
+
+def _is_fields_own(focused: Widget | None, each: Command) -> bool:
+    """Whether a command's key is the own one of the field that has the keys."""
+    key, shown = each.keys[0], each.bar_key
+    if isinstance(focused, Field) and each.id in _OTHERWISE_IN_FIELDS:
+        return True
+    character = shown if len(shown) == 1 else None
+    return focused is not None and focused.check_consume_key(key, character)
 
 
 def _word(each: Command) -> str:

@@ -106,7 +106,7 @@ class EditActions(Screen[None]):
         said = [outcome.fault] if outcome.fault else []
         if opened.why:
             said.append(f"a read-only copy of the record, since {opened.why}")
-        elif not at_line:
+        elif not at_line and not outcome.fault:
             said.append(f"{editor.name} opens a file at its beginning: this is line {opened.line}")
         elif editor.opens_a_window and not outcome.fault:
             said.append(f"{editor.name} opens the file at line {opened.line}")
