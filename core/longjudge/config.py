@@ -35,7 +35,7 @@ from longjudge.chunks import (
     MIN_CHUNK_TOKENS,
 )
 from longjudge.errors import ConfigurationError, UsageError
-from longjudge.paths import APP_NAME, store_path
+from longjudge.paths import own_folder, store_path
 from longjudge.prices import OFFLINE_MODEL, Price
 from longjudge.settings import (
     DEFAULT_CONCURRENCY,
@@ -218,7 +218,7 @@ def configuration_path() -> Path:
     """Where the configuration file is, or would be."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen)
-    return platformdirs.user_config_path(APP_NAME) / FILE_NAME
+    return own_folder(platformdirs.user_config_path) / FILE_NAME
 
 
 def load_configuration() -> Configuration:

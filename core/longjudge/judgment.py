@@ -198,6 +198,7 @@ class Judgment(Steering):
         if self.fault is None or not self.fault.fills_whole_disk:
             await note_rubric_used(self._store, self.rubric)
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
+            self._asking.close()
             result = not_applicable(
                 self.session, self._ending(started), redacted=self.settings.redact
             )
@@ -205,9 +206,9 @@ class Judgment(Steering):
             # While the file is what it was: a change later on must not cost the result.
             await asyncio.to_thread(self._get_ready)
             with FLIGHTS.judging():
-                await self._settle_kept()
-                self._watch = TokenWatch(await self._known_factor())
                 try:
+                    await self._settle_kept()
+                    self._watch = TokenWatch(await self._known_factor())
                     if self._blocked is None:
                         await self._asking.run(self.settings.time_limit)
                 finally:

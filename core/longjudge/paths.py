@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
 from longjudge.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 APP_NAME = "longjudge"
 
@@ -33,7 +37,19 @@ def store_path(
 
 def default_store_path() -> Path:
     """Where the store is when nobody names another."""
-    return platformdirs.user_data_path(APP_NAME) / "store.sqlite"
+    return own_folder(platformdirs.user_data_path) / "store.sqlite"
+
+
+def own_folder(named: Callable[[str], Path]) -> Path:
+    """A folder of the user's own, as `platformdirs` has it.
+
+    Raises:
+        UsageError: this user has no home, as in a container under a bare number.
+    """
+    try:
+        return named(APP_NAME)
+    except RuntimeError as error:
+        raise UsageError("there is no home folder here; set HOME to a folder of yours") from error
 
 
 def sample_sessions() -> Path:
@@ -46,14 +62,14 @@ def sample_sessions() -> Path:
 
 def log_path() -> Path:
     """Where the app writes what happened."""
-    return platformdirs.user_log_path(APP_NAME) / "longjudge.log"
+    return own_folder(platformdirs.user_log_path) / "longjudge.log"
 
 
 def drafts_path() -> Path:
     """The folder of texts that were typed in the app and not saved yet."""
-    return platformdirs.user_state_path(APP_NAME) / "drafts"
+    return own_folder(platformdirs.user_state_path) / "drafts"
 
 
 def layout_path() -> Path:
     """Where the app keeps how its panels share the screen."""
-    return platformdirs.user_state_path(APP_NAME) / "layout.json"
+    return own_folder(platformdirs.user_state_path) / "layout.json"

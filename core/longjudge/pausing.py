@@ -97,7 +97,7 @@ class Pausing:
         self._count()
 
     def let_go(self, position: int) -> bool:
-        """While it pauses, hold nothing on a chunk that waits to be asked later; whether it does."""
+        """In a pause, hold nothing on a chunk that is to be asked later; False without one."""
         if self.on and self._schedule.has(position):
             self._sharing.land(position, None)
         return self.on

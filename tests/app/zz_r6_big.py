@@ -3,7 +3,7 @@ import pytest
 from longjudge_tui.past.screen import PastScreen
 
 def rss():
-    return int(open("/proc/self/statm").read().split()[1])*4096/1e6
+    return int(__import__("pathlib").Path("/proc/self/statm").read_text().split()[1])*4096/1e6
 
 class Beat:
     def __init__(self): self.worst=0; self.gaps=[]; 

@@ -21,6 +21,7 @@ from longjudge.leases import LOOK_KEYS, Lease, Leases
 from longjudge.owner import this_process
 from longjudge.store import Store, StoreWriteError
 from longjudge.store import leases as stored_leases
+from longjudge.updates import AskedBy
 from sessions_for_tests import events, write_events, write_session
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ async def test_a_chunk_waits_on_where_one_equal_to_it_is_cancelled(
             while not watched.judgment.asked_by(1):
                 await watched.store.read("SELECT 1")
             assert watched.judgment.asked_by(1) == this_process().words
+            # Told once, for whoever has shown the part without.
+            assert watched.updates.count(AskedBy(1, this_process().words)) == 1
             assert watched.judgment.cancel_part(2)
             served.release()
             async with asyncio.timeout(20):

@@ -14,6 +14,7 @@ from longjudge.flights import Flights
 from longjudge.judges.base import Again, AskError
 from longjudge.judges.offline import OfflineJudge
 from longjudge.retries import SOON_SECONDS, RetryCount
+from longjudge.rubric import Skip
 from longjudge.schedule import Schedule
 from longjudge.states import GapReason
 from longjudge.updates import PausedByHand, WentOn, ignore_updates
@@ -128,6 +129,37 @@ async def test_another_window_goes_on_with_what_waits_and_its_verdicts_are_taken
     assert result.holds_left == 0
 
 
+@pytest.mark.parametrize("answers", [True, False], ids=["answers", "gives up"])
+async def test_what_another_process_is_done_with_in_the_pause_holds_nobody_up(
+    answers: bool, judge: Gated, path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that pauses has waited for it, and a third one, of its process, waits for that."""
+    async with Watched(path, store_file, concurrency=COUNT) as other:
+        monkeypatch.setattr(judgment_module, "FLIGHTS", Flights())
+        async with Watched(path, store_file) as watched, Watched(path, store_file) as third:
+            there = other.begin()
+            await other.until(COUNT, "running")
+            running = watched.begin()
+            await watched.until(COUNT, "waiting")
+            beside = third.begin()
+            await third.until(COUNT, "waiting")
+            watched.judgment.pause()
+            if answers:
+                judge.gate.set()
+            else:
+                other.judgment.cancel()
+            await there
+            judge.gate.set()
+            async with asyncio.timeout(20):
+                assert (await beside).status == "complete"
+            # Nobody asks any more what it would be said to wait for.
+            await watched.until(COUNT, "queued")
+            assert not watched.judgment.in_hand
+            watched.judgment.go_on()
+            assert (await running).status == "complete"
+    assert len(judge.asked) == (COUNT if answers else 2 * COUNT)
+
+
 async def test_what_pauses_for_long_says_on_and_on_that_it_lives(
     judge: Gated, path: Path, store_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +239,17 @@ async def test_a_pause_before_the_first_question_holds_that_back_too(
         watched.judgment.go_on()
         result = await running
     assert (result.status, result.calls) == ("complete", COUNT)
+
+
+async def test_a_judgment_that_does_not_apply_pauses_no_more_once_it_is_over(
+    path: Path, store_file: Path
+) -> None:
+    async with Watched(path, store_file) as watched:
+        rubric = watched.judgment.rubric
+        watched.judgment.rubric = rubric.model_copy(update={"skip": Skip.NO_TOOL_CALL})
+        watched.judgment.pause()
+        assert (await watched.judgment.run()).status == "not_applicable"
+        assert not watched.judgment.paused
 
 
 async def test_with_nothing_left_to_ask_the_last_answers_end_it_while_it_pauses(

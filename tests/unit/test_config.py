@@ -309,3 +309,13 @@ def test_tables_nested_too_deeply_are_one_line() -> None:
 def test_an_empty_rubric_is_refused() -> None:
     with pytest.raises(UsageError, match="--rubric is empty; name a rubric"):
         choose(Configuration(), rubric="")
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch):
+    def homeless(_):
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.delenv("LONGJUDGE_CONFIG", raising=False)
+    monkeypatch.setattr("platformdirs.user_config_path", homeless)
+    with pytest.raises(UsageError, match="set HOME"):
+        load_configuration()

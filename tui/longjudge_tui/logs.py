@@ -53,7 +53,7 @@ def log_to_file(log: EventLog) -> Generator[None]:
 
 def _at_home(path: Path) -> str:
     """A path as people write it."""
-    shown, home = shown_path(path), shown_path(Path.home())
+    shown, home = shown_path(path), shown_path(Path(os.path.expanduser("~")))
     return f"~{shown[len(home) :]}" if shown.startswith(f"{home}{os.sep}") else shown
 
 

@@ -179,6 +179,7 @@ def plan_variants(
         f"{name} · {kept} · {cost_between}",
         f"{name} · {kept} · {cost}",
         f"{name} · {to_ask} · {cost}",
+        f"{name} · {cost}",
         f"{totals.chunks} · {cost}",
     ]
 

@@ -68,7 +68,7 @@ def read_drafts(folder: Path, key: str) -> list[Draft]:
     """The drafts of a rubric, newest first; what does not read as one is left alone. Blocks."""
     found: list[Draft] = []
     try:
-        paths = sorted(folder.glob(f"{key}.*.json"))[:MOST_DRAFTS]
+        paths = sorted(folder.glob(f"{key}.*.json"), key=_changed, reverse=True)[:MOST_DRAFTS]
     except OSError:
         return []
     here = this_process()
@@ -85,6 +85,13 @@ def read_drafts(folder: Path, key: str) -> list[Draft]:
         if clean(row.text) == row.text:
             found.append(Draft(path, row.text, row.written, elsewhere, row.over))
     return sorted(found, key=lambda draft: -draft.written)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class DraftKeeper:

@@ -167,7 +167,8 @@ class EditSession:
         price_of = (outlook.plan, rubric.version, self.bench.judge, counted)
         if not self._pricing and self._price_of != price_of:
             self._chores.start(self._estimate(rubric, price_of))
-        prompt_of = (outlook.plan, rubric.version, self.position, self.bench.judge)
+        secrets = self.bench.secrets.words
+        prompt_of = (outlook.plan, rubric.version, self.position, self.bench.judge, secrets)
         if self._prompt_of != prompt_of:
             self._prompt_of = prompt_of
             self._chores.start(self._build_prompt(rubric, prompt_of))

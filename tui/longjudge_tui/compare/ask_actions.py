@@ -38,9 +38,11 @@ class AskActions(WholeScreen):
         self._ask(one=True)
 
     def _ask(self, *, one: bool) -> None:
-        if not self._asking:
-            self._asking = True
-            self.chores.start(self._ask_at_its_price(one=one))
+        if self._asking:
+            self.say("the price is being worked out: it is asked about in a moment")
+            return
+        self._asking = True
+        self.chores.start(self._ask_at_its_price(one=one))
 
     async def _ask_at_its_price(self, *, one: bool) -> None:
         comparing = self.comparing

@@ -14,7 +14,6 @@ from longjudge.comparison import words
 from longjudge.comparison.redacting import redacted_comparison
 from longjudge.comparison.report import markdown_comparison, markdown_row
 from longjudge.comparison.sides import Side
-from longjudge.errors import LongjudgeError
 from longjudge.marks import Mark
 from longjudge_tui.bench.compared_lines import Shown
 from longjudge_tui.bench.comparing import Comparing

@@ -75,6 +75,12 @@ class RubricText(TextArea):
                 return EditResult(edit.to_location, "")
         return super().edit(edit)
 
+    def action_undo(self) -> None:
+        """Take back the last change, or say that there is none."""
+        if not self.read_only and not self.history.undo_stack:
+            self.post_message(self.Refused("there is nothing to take back"))
+        super().action_undo()
+
     def mark_lines(self, marks: Mapping[int, bool]) -> None:
         """Underline lines, from 1: those of faults, and where it is False of warnings."""
         if marks != self._marks:

@@ -64,10 +64,8 @@ class VersionActions(WholeScreen):
     def action_undo_text(self) -> None:
         """Take back the last change, wherever the keys are."""
         before = self.area.text
-        self.area.undo()
-        if self.area.text == before:
-            self.notify("there is nothing to take back", markup=False)
-        elif self.focused is not self.area:
+        self.area.action_undo()
+        if self.area.text != before and self.focused is not self.area:
             self.notify("taken back: the text is as it was before", markup=False)
 
     async def _compare(self, wanted: tuple[str, str]) -> None:
