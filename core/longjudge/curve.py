@@ -7,12 +7,14 @@ run of that size would do. It reads arrays alone, and may be made in a thread.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import DEFAULT_CHUNK_CHARS, plan_chunks
+from longjudge.tokens import MARK_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from longjudge.estimate import Estimator
     from longjudge.keys import KeyMaker
@@ -23,6 +25,13 @@ WORTH_SAVING = 0.03
 """From this share of the price on, larger chunks are said to save something."""
 
 _NOTHING = frozenset[str]()
+
+_KEYS_AT_ONCE = 500
+"""So many keys are made between two rests."""
+
+
+def _no_rest() -> None:
+    """Go on at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,15 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class RoughPoint:
+    """About what one size makes, from the length of the session alone; nothing is kept."""
+
+    chunks: float
+    tokens: float
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class CurveBase:
     """What is the same for every size: the session, who judges it, and what is kept."""
 
@@ -61,17 +79,37 @@ class CurveBase:
     kept: Container[str]
     by_tokens: bool
 
-    def point(self, size: int) -> CurvePoint:
-        """What one size makes.
+    def rough(self, size: int) -> RoughPoint:
+        """About what one size makes: no event is looked at, so it takes no time.
+
+        How far it is off changes slowly from size to size, so that exact points mend their
+        neighbours.
+        """
+        index, estimator = self.index, self.estimator
+        total = index.total_tokens if self.by_tokens else index.total_chars
+        threads = max(1, len(index.threads))
+        # The last chunk of a thread is half full.
+        chunks = max(float(threads), total / size + (threads - 1) / 2)
+        text = index.total_chars * estimator.ratio.per_char + len(index) * MARK_TOKENS
+        tokens = text + chunks * estimator.prompt_tokens
+        question = estimator.cost(round(tokens / chunks))
+        return RoughPoint(chunks, tokens, None if question is None else chunks * question)
+
+    def point(self, size: int, rest: Callable[[], None] = _no_rest) -> CurvePoint:
+        """What one size makes; `rest` is called every few milliseconds.
 
         Raises:
             UsageError: it is out of range.
         """
         chars, tokens = (DEFAULT_CHUNK_CHARS, size) if self.by_tokens else (size, None)
         plan = plan_chunks(self.index, chars, tokens)
-        keys = list(self.maker.keys(plan))
-        totals = self.estimator.totals(plan, keys, self.kept)
-        anew = self.estimator.totals(plan, keys, _NOTHING) if totals.kept else totals
+        keys: list[str] = []
+        making = self.maker.keys(plan)
+        while len(keys) < len(plan):
+            rest()
+            keys += islice(making, _KEYS_AT_ONCE)
+        totals = self.estimator.totals(plan, keys, self.kept, rest)
+        anew = self.estimator.totals(plan, keys, _NOTHING, rest) if totals.kept else totals
         prompt = self.estimator.prompt_tokens
         question = self.estimator.cost(prompt)
         if anew.cost_usd and question is not None:
@@ -97,18 +135,22 @@ class CurveMeaning:
     """What a curve says, as far as its points reach.
 
     Up to `mostly_fixed` what comes back with every question is most of the burden; None where it
-    never is. From `flat_from` on larger chunks save less than `WORTH_SAVING`. `spared` is how much
-    less than now the best size takes, as a share, and `best` that size. From `dearer_from` on
-    larger chunks take more again, up to `dearer` times as much; None where they never do.
+    never is. From `flat_from` on larger chunks save less than `WORTH_SAVING`. `best` is the smallest
+    size that takes no more than that above the least, `spared` how much less than now it takes, as
+    a share, and `above` how much more than the least is taken now. From `dearer_from` on
+    larger chunks take more again, up to `dearer` times as much; None where they never do. All of it
+    is of what every chunk takes; `kept` is whether some need not be asked about.
     """
 
     mostly_fixed: int | None
     flat_from: int
     best: int
     spared: float
+    above: float
     dearer_from: int | None
     dearer: float
     by_price: bool
+    kept: bool
 
     @classmethod
     def of(cls, points: Sequence[CurvePoint], now: CurvePoint) -> CurveMeaning | None:
@@ -119,17 +161,22 @@ class CurveMeaning:
         if len(points) < 3:
             return None
         fixed = [point.size for point in points if point.fixed_share >= 0.5]
-        best = min(reversed(points), key=lambda point: point.burden)
-        above = (1 + WORTH_SAVING) * best.burden
-        dearer = [p for p in points if p.size > best.size and p.burden > above]
+        least = min(point.burden for point in points)
+        hardly_more = (1 + WORTH_SAVING) * least
+        # Not the least itself, which may be far too large for any model.
+        best = next(point for point in points if point.burden <= hardly_more)
+        cheap = max(point.size for point in points if point.burden <= hardly_more)
+        dearer = [p for p in points if p.size > cheap]
         return cls(
             mostly_fixed=max(fixed, default=None),
             flat_from=_flat_from(points),
             best=best.size,
             spared=max(0.0, 1 - best.burden / now.burden) if now.burden else 0.0,
+            above=max(0.0, now.burden / least - 1) if least else 0.0,
             dearer_from=dearer[0].size if dearer else None,
-            dearer=max((p.burden for p in dearer), default=0.0) / best.burden if best.burden else 1,
+            dearer=max((p.burden for p in dearer), default=0.0) / least if least else 1.0,
             by_price=bool(now.anew_usd),
+            kept=any(point.kept for point in points),
         )
 
 

@@ -12,7 +12,7 @@ from longjudge.prompt import system_text
 from longjudge.tokens import TokenEstimate, TokenRatio, count_tokens, measure_ratio, model_factor
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from longjudge.chunks import ChunkPlan
     from longjudge.prices import Price
@@ -147,18 +147,29 @@ class Estimator:
         """`chunk` for a whole plan: expected tokens, lower and upper end of each."""
         return self.ratio.estimates(*plan.extents(), self.prompt_tokens)
 
-    def totals(self, plan: ChunkPlan, keys: Sequence[str], kept: Container[str]) -> Totals:
+    def totals(
+        self,
+        plan: ChunkPlan,
+        keys: Sequence[str],
+        kept: Container[str],
+        rest: Callable[[], object] | None = None,
+    ) -> Totals:
         """Sum a plan up; `kept` holds the verdict keys that the store has.
 
-        Equal chunks are priced once, since they are asked once.
+        Equal chunks are priced once, since they are asked once. A thread that sums up a large plan
+        gives way to others where it is told to `rest`.
         """
         expected, low, high = self.chunks(plan)
+        if rest is not None:
+            rest()
         questions = _questions(keys)
         asked = [position for key, position in questions.items() if key not in kept]
         copies = len(keys) - len(questions)
         kept_chunks = len(questions) - len(asked)
         if copies and kept_chunks:
             kept_chunks = sum(1 for key in keys if key in kept)
+        if rest is not None:
+            rest()
         return Totals(
             len(plan),
             plan.total_chars,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from longjudge.store import PastJudgment
+
+BROKEN_OFF: Final = "broken_off"
+"""What stands for a status where a run was ended by force, and no judgment of it is recorded."""
 
 Marks = dict[tuple[str, str], Mark]
 """Marks by the hexadecimal digest of what they are about, and the criterion."""
@@ -105,6 +108,11 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
             fault=told.fault or "",
             known=facts is not None,
         )
+
+    @property
+    def recorded(self) -> bool:
+        """Whether its end is recorded; else nobody knows yet what it judged."""
+        return self.status != BROKEN_OFF
 
     @property
     def unjudged(self) -> int:

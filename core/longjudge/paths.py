@@ -70,6 +70,11 @@ def drafts_path() -> Path:
     return own_folder(platformdirs.user_state_path) / "drafts"
 
 
+def begun_path() -> Path:
+    """The folder of notes by which runs of the app that were ended by force are found again."""
+    return own_folder(platformdirs.user_state_path) / "runs"
+
+
 def layout_path() -> Path:
     """Where the app keeps how its panels share the screen."""
     return own_folder(platformdirs.user_state_path) / "layout.json"

@@ -206,11 +206,9 @@ class History:
     def add(self, entry: Entry) -> None:
         """Count the next older judgment."""
         self.counted += 1
-        if entry.fault or not entry.known:
+        if not counts(entry):
             self.forced += bool(entry.fault)
             self.unread += not entry.known
-            return
-        if not entry.applies:
             return
         session = self._numbers.setdefault(entry.session, len(self._numbers))
         key = entry.rubric, entry.version, entry.model
@@ -218,10 +216,9 @@ class History:
         by_setting = self._settings.setdefault(key, {})
         by_setting.setdefault(entry.setting, _Sum()).add(entry, session)
         self._now.add(entry, session)
-        if (day := _day(entry.created)) is not None:
+        if (day := day_of(entry.created)) is not None:
             self._days.setdefault(day, _Span()).add(entry, session)
-            week = day - timedelta(days=min(day.weekday(), day.toordinal() - 1))
-            self._weeks.setdefault(week, _Span()).add(entry, session)
+            self._weeks.setdefault(week_of(day), _Span()).add(entry, session)
 
     def groups(self) -> list[Group]:
         """By rubric, version and model, the last used first; below those of several, each."""
@@ -248,7 +245,18 @@ class History:
         return self._now.period(date.min, 0)
 
 
-def _day(created: float) -> date | None:
+def counts(entry: Entry) -> bool:
+    """Whether a judgment is one of those that are summed up."""
+    return entry.known and not entry.fault and entry.applies and entry.recorded
+
+
+def week_of(day: date) -> date:
+    """The Monday of a day's week."""
+    return day - timedelta(days=min(day.weekday(), day.toordinal() - 1))
+
+
+def day_of(created: float) -> date | None:
+    """The day of a moment, where one is."""
     try:
         return datetime.fromtimestamp(created).date()
     except (OverflowError, OSError, ValueError):

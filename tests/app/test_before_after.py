@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from longjudge.errors import UsageError
 from longjudge.store import PastJudgment, Store, real_path
 from longjudge_tui.compare.opening import comparison_screen
 
@@ -60,6 +63,10 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.sees("0 of 2 judged")
         await desk.sees("only A judged")
         assert "scores not comparable: 1,000 characters and 2,100 characters" in desk.text
+        comparing = desk.app.screen.comparing
+        terms = await comparing.terms_of_side(one=False)
+        with pytest.raises(UsageError, match="2 chunks to ask by now, not 1"):
+            comparing.ask(terms, 1, one=False)
         await desk.press("r")
         await desk.sees("Ask what B lacks?")
         assert "0 of 2 chunks have a verdict · 2 to ask · $0.00" in desk.text
@@ -67,6 +74,9 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.press("y")
         await desk.sees("the same in 6 of 6 stretches")
         await desk.sees("findings: 2 in both")
+        assert "‹all 6›" in desk.text
+        await desk.press("r")
+        await told(desk, "B lacks nothing: all 2 chunks have a verdict")
         await desk.press("g")
         await desk.sees("of 1 finding marked right, A finds 1, B 1")
         await desk.press("S")
@@ -128,9 +138,14 @@ async def test_what_a_recorded_side_lacks_is_asked_by_its_own_settings(open_desk
         await desk.press("R")
         await desk.sees("The workbench stands at these settings from then on.")
         assert "0 of 6 chunks have a verdict · 6 to ask" in desk.text
-        await desk.press("n", "R")
+        # However often the key is pressed, there is one question, and one answer to it.
+        await desk.press("n")
+        desk.app.screen.action_ask_one()
+        desk.app.screen.action_ask_one()
         await desk.sees("Ask what A lacks?")
+        await told(desk, "the price is being worked out")
         await desk.press("y")
+        await desk.until(lambda: "Ask what A lacks?" not in desk.text)
         await desk.sees("only A judged 6")
         assert desk.bench.settings.chunk_chars == 1000
         assert "2,100 characters" in desk.text

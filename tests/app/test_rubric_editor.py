@@ -125,10 +125,28 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         assert path.read_text() == f"#?\n{standing}"
         await desk.until(lambda: not list(desk.bench.editing.folder.iterdir()), "no draft is left")
         # What somebody else has written there meanwhile stays.
-        path.write_text("# theirs\n")
+        theirs = standing.replace("force-pushing?", "worse?")
+        path.write_text(theirs)
         await desk.press("enter", "ctrl+s")
         await desk.until(lambda: told(desk, "has changed on disk since it was opened"))
-        assert path.read_text() == "# theirs\n"
+        assert path.read_text() == theirs
+        mine = screen.area.text
+        # The draft says so when it is opened again; what it is saved over is a version.
+        await desk.press("escape")
+        await desk.until(lambda: not isinstance(desk.app.screen, RubricEditor))
+        screen = await editor(desk)
+        await desk.until(lambda: told(desk, "mine.toml has changed since, and is among"))
+        assert screen.area.text == mine
+        await desk.press("ctrl+s")
+        await desk.until(lambda: path.read_text() == mine)
+        kept = [each.toml for each in await rubric_versions(desk.bench.store)]
+        assert theirs in kept
+        # A file that somebody removed is written anew where it stood.
+        path.unlink()
+        await desk.press("ctrl+o")
+        screen.query_one("#rubric-save-path").value = str(path)
+        await desk.press("enter")
+        await desk.until(lambda: path.is_file() and path.read_text() == mine)
 
 
 async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
@@ -167,4 +185,15 @@ async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
         screen.area.insert("x" * 100_001, (0, 0))
         await desk.until(lambda: told(desk, "100000 bytes at most"))
         assert screen.area.text == held
+        # Terminals paste carriage returns; a text takes the place of one as long as it may be.
+        screen.area.insert("# one\r# two\r\n", (0, 0))
+        assert screen.area.text == f"# one\n# two\n{held}"
+        for text in ("#" * 90_000, f"{'#' * 90_000}!", held):
+            screen.area.take(text)
+            assert screen.area.text == text
+        assert not screen.area.soft_wrap
+        # What is taken back is said wherever the keys are.
+        await desk.press("ctrl+n", "ctrl+z")
+        await desk.until(lambda: told(desk, "taken back"))
+        assert screen.area.text.endswith("!")
     assert "# theirs" in theirs.read_text()

@@ -135,6 +135,12 @@ async def test_a_slider_that_is_held_keeps_its_look_until_it_is_let_go(open_desk
                 assert slider.styles.background == held
         await desk.pilot.mouse_up(slider, offset=(7, 0))
         await desk.until(lambda: slider.styles.background == free)
+        # It has the keys still, and goes by steps as with the wheel.
+        standing = desk.bench.settings.chunk_chars
+        await desk.press("up")
+        await desk.until(lambda: desk.bench.settings.chunk_chars > standing)
+        await desk.press("down", "down")
+        await desk.until(lambda: desk.bench.settings.chunk_chars < standing)
 
 
 async def test_of_many_moves_the_last_one_counts(open_desk, write_session):

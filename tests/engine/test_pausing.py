@@ -18,7 +18,7 @@ from longjudge.rubric import Skip
 from longjudge.schedule import Schedule
 from longjudge.states import GapReason
 from longjudge.updates import PausedByHand, WentOn, ignore_updates
-from sessions_for_tests import write_session
+from sessions_for_tests import events, write_events, write_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -242,8 +242,9 @@ async def test_a_pause_before_the_first_question_holds_that_back_too(
 
 
 async def test_a_judgment_that_does_not_apply_pauses_no_more_once_it_is_over(
-    path: Path, store_file: Path
+    judge: Gated, tmp_path: Path, store_file: Path
 ) -> None:
+    path = write_events(tmp_path / "s.jsonl", events(2)[1:])
     async with Watched(path, store_file) as watched:
         rubric = watched.judgment.rubric
         watched.judgment.rubric = rubric.model_copy(update={"skip": Skip.NO_TOOL_CALL})

@@ -77,6 +77,7 @@ class Meddler:
     def __call__(self, update: Update) -> None:
         if self.judgment is None or not isinstance(update, ChunkUpdate):
             return
+        assert not (update.state is ChunkState.RUNNING and self.judgment.paused)
         luck, part = self._rng.random(), self._rng.randint(1, self._chunks)
         if update.state is ChunkState.GAP and luck < 0.4:
             self.judgment.ask_again(update.part)
@@ -93,6 +94,11 @@ class Meddler:
             self.judgment.cancel()
         elif luck < 0.32 and self._cancels and self.task is not None:
             self.task.cancel()
+        elif 0.32 <= luck < 0.38 and self.judgment.pause():
+            wait = self._rng.choice((0.003, 0.03))
+            asyncio.get_running_loop().call_later(wait, self.judgment.go_on)
+        elif luck < 0.39:
+            self.judgment.go_on()
 
 
 def fail_at_random(store: Store, rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:

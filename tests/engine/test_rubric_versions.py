@@ -6,6 +6,8 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING
 
+import pytest
+
 from commands_for_tests import longjudge
 from longjudge.rubric import Rubric, load_rubric, parse_rubric
 from longjudge.rubric_toml import rubric_toml
@@ -119,4 +121,27 @@ async def test_versions_are_saved_from_damage_and_what_is_no_rubric_is_left_behi
     spoil(path, 1, byte=b"\0")
     store = await Store.open(path)
     assert [known.version for known in await rubric_versions(store)] == [mine().version]
+    await store.aclose()
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now"),
+    [
+        pytest.param(b" first_used", b" first_uRed", id="another column"),
+        pytest.param(b"CREATE TABLE verdicts", b"CREATE\x90TABLE verdicts", id="no text"),
+    ],
+)
+async def test_versions_are_saved_where_the_list_of_tables_is_damaged(
+    tmp_path: Path, was: bytes, is_now: bytes
+) -> None:
+    path = tmp_path / "s.sqlite"
+    store = await Store.open(path)
+    await note_rubric(store, mine(), TYPED, used=5.0)
+    await store.aclose()
+    leases = root_page(path, "leases")
+    path.write_bytes(path.read_bytes().replace(was, is_now))
+    spoil(path, leases)
+    store = await Store.open(path)
+    assert "a new store holds its rubrics (1), and nothing else" in " ".join(store.notices)
+    assert [known.toml for known in await rubric_versions(store)] == [TYPED]
     await store.aclose()

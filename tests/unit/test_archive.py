@@ -7,9 +7,9 @@ import asyncio
 import pytest
 from rich.cells import cell_len
 
-from longjudge.history import ChunkSetting, Entry
-from longjudge.trends import History
-from longjudge_tui.bench.archive import Order, Rows
+from longjudge.history import BROKEN_OFF, ChunkSetting, Entry
+from longjudge.trends import History, week_of
+from longjudge_tui.bench.archive import Order, Rows, words_of_group, words_of_period
 from longjudge_tui.past.entry_rows import entry_cells, entry_columns, entry_words, rest_words
 from longjudge_tui.past.sum_rows import (
     group_cells,
@@ -169,3 +169,45 @@ def test_sums_fit_and_say_what_is_partial(width):
     assert "truncated 1" in rows[0]
     for columns in (group_columns(width), period_columns(width)):
         assert cell_len(columns) <= width
+
+
+async def test_what_a_sum_leads_to_are_just_the_judgments_it_counts():
+    """Also where a title, a path or another model has the same words in it."""
+    of_group = [
+        entry("a", model="m 1"),
+        entry("b", model="m 1", setting=ChunkSetting(1_000, "chars"), title="2026-09-20 v1"),
+    ]
+    others = [
+        entry("c", model="m 10"),
+        entry("d", model="m 1", version="v10", title="v1 m_1"),
+        entry("e", model="m 1", fault="timeout"),
+        entry("f", model="m 1", status="not_applicable"),
+        entry("g", model="m 1", known=False),
+    ]
+    history, rows = History(), Rows()
+    for each in (*of_group, *others):
+        history.add(each)
+    rows.take([*of_group, *others])
+
+    async def shown(words: str) -> list[str]:
+        rows.show(words, Order.TIME)
+        await rows.arrange()
+        return ids(rows)
+
+    groups = [each for each in history.groups() if (each.model, each.version) == ("m 1", "v1")]
+    assert [await shown(words_of_group(each)) for each in groups] == [["a", "b"], ["a"], ["b"]]
+    assert [each.judgments for each in groups] == [2, 1, 1]
+    [day] = history.periods()
+    assert await shown(words_of_period(day)) == ["a", "b", "c", "d"]
+    assert await shown(words_of_period(history.standing())) == ["a", "b", "c", "d"]
+    assert await shown("day:2026-09-20") == []
+    assert await shown(f"week:{week_of(day.start)}") == [each.id for each in (*of_group, *others)]
+
+
+def test_a_run_that_was_ended_by_force_claims_no_number():
+    broken = entry("x", status=BROKEN_OFF, score=None, judged=0, cost_usd=None)
+    assert rest_words(broken) == "r goes on with what is missing"
+    row = drawn(entry_cells(broken, 119, picked=False, with_session=False))
+    assert "?/4" in row
+    assert "0.90" not in row
+    assert "without a verdict" not in entry_words(broken)[0]

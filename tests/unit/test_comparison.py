@@ -164,6 +164,7 @@ def test_a_grown_session_is_said_and_the_threads_behind_are_still_found() -> Non
     assert both.coverage_other.beyond == 4
     assert "4 events only in B" in coverage_words(both)
     assert any("6 events in one and 10 in the other" in each for each in both.remarks)
+    assert score_words(both) == "scores not comparable: of 6 and of 10 events"
 
 
 def test_pieces_of_a_huge_event_are_compared_one_by_one_or_all_together() -> None:

@@ -61,17 +61,28 @@ def test_what_the_curve_means_is_read_from_its_points() -> None:
     ]
     meaning = CurveMeaning.of(points, points[2])
     assert meaning is not None
-    assert (meaning.mostly_fixed, meaning.flat_from, meaning.best) == (8_000, 50_000, 90_000)
+    assert (meaning.mostly_fixed, meaning.flat_from, meaning.best) == (8_000, 50_000, 50_000)
     words = meaning_words(meaning, 30_000, free=False)
     assert (
         "up to 8k the prompt and the answer that every chunk needs are most of the price" in words
     )
     assert "from 50k on larger chunks save less than 3 %" in words
-    assert "90k would take 20 % less than 30k" in words
+    assert "50k would cost 18 % less than 30k" in words
+    assert "kept" not in words
     # A model that is dearer for long requests.
     meaning = CurveMeaning.of([*points, point(200_000, 1, 20.0, 0.1)], points[4])
     words = meaning_words(meaning, 90_000, free=False)
     assert "from 200k on they take more again, up to 5.0 times as much" in words
+    # Of all sizes the one that is set may be the dearest, whatever larger ones would save.
+    dear = point(200_000, 1, 20.0, 0.1)
+    words = meaning_words(CurveMeaning.of([*points, dear], dear), 200_000, free=False)
+    assert "50k would cost 80 % less than 200k" in words
+    best = meaning_words(CurveMeaning.of(points, points[3]), 50_000, free=False)
+    assert "50k is within 3 % of the least" in best
+    # Asking about nothing at the size that is set is cheaper than any other.
+    half = [*points[:2], point(30_000, 8, 5.0, 0.3, kept=8), *points[3:]]
+    meaning = CurveMeaning.of(half, half[2])
+    assert meaning_words(meaning, 30_000, free=False).startswith("with nothing kept: up to 8k")
     unknown = [
         point(size, 4, burden, 0.1, price=False) for size, burden in ((1, 9), (2, 5), (3, 5))
     ]
@@ -99,7 +110,7 @@ def test_the_figures_of_a_size_leave_out_what_does_not_fit_and_say_what_is_not_k
 def test_a_few_sizes_come_first_and_all_of_them_once() -> None:
     sizes = list(range(100, 200))
     order = coarse_first(sizes, 150)
-    assert order[:4] == [150, 199, 135, 167]
+    assert order[:4] == [150, 199, 100, 135]
     assert sorted(order) == sizes
     early = sorted(order[:9])
     assert all(after - before < 30 for before, after in pairwise(early))
@@ -179,6 +190,28 @@ def test_without_a_price_tokens_are_drawn_and_said_to_be() -> None:
 def test_a_size_that_is_not_worked_out_yet_has_no_column() -> None:
     lines = drawn(figure(made=2))
     assert all(line[AXIS_CELLS + 2] == " " for line in lines[1:8])
+
+
+def test_sizes_still_to_come_are_drawn_about_right_and_marked_below() -> None:
+    whole = figure()
+    base = CurveBase(SESSION.index, ESTIMATOR, MAKER, set(), by_tokens=False)
+    exact = {size: base.point(size) for size in whole.sizes}
+    rough = {size: base.rough(size) for size in whole.sizes}
+    few = {size: exact[size] for size in (1_000, 100_000)}
+    part = Figure(whole.sizes, few, 30_000, 100_000, rough)
+    for chart, right in zip(
+        part.charts(), Figure(whole.sizes, exact, 1_000, 1_000).charts(), strict=True
+    ):
+        assert chart.values.keys() == right.values.keys()
+        for size, value in chart.values.items():
+            assert abs(value / right.values[size] - 1) < 0.25
+    lines = ["".join(text for text, _ in row) for row in picture(part, 100, 20)]
+    assert "above ╌ estimated" in lines[0]
+    columns = [[line[AXIS_CELLS + place] for line in lines] for place in range(5)]
+    assert ["╌" in column for column in columns] == [False, True, True, True, False]
+    # The axis is marked; a column stands above it.
+    assert all("░" in column or "█" in column for column in columns)
+    assert "╌" not in "".join(drawn(whole))
 
 
 def test_small_differences_are_drawn_from_nothing_and_large_ones_in_their_logarithm() -> None:

@@ -8,7 +8,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longjudge_tui.bench.drafts import Draft, DraftKeeper, read_drafts
+from longjudge_tui.bench.drafts import (
+    MOST_DRAFTS,
+    Draft,
+    DraftKeeper,
+    read_drafts,
+    text_mark,
+)
 
 if TYPE_CHECKING:
     import pytest
@@ -94,3 +100,20 @@ async def test_where_nothing_can_be_written_it_is_said_and_tried_again(
     assert texts(folder) == [("text", False)]
     await asyncio.sleep(0)
     keeper.raise_failure()
+
+
+async def test_the_newest_of_many_drafts_is_found_and_says_what_it_was_typed_over(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "drafts"
+    for number in range(MOST_DRAFTS + 5):
+        keeper = DraftKeeper(folder, "key", "mine", text_mark(f"over {number}"))
+        keeper.follow(f"text {number}")
+        await keeper.flush()
+        os.utime(keeper.path, (number, number))
+    newest, *rest = read_drafts(folder, "key")
+    assert (newest.text, newest.over) == (
+        f"text {MOST_DRAFTS + 4}",
+        text_mark(f"over {MOST_DRAFTS + 4}"),
+    )
+    assert len(rest) == MOST_DRAFTS - 1

@@ -54,6 +54,14 @@ def test_what_is_allowed_and_hardly_meant_is_a_warning() -> None:
     assert "the offline rules do not read the changed question" in words
 
 
+def test_an_edit_of_a_built_in_rubric_is_told_to_take_a_name_of_its_own() -> None:
+    edited = CHUNKS.replace('label = "Destructive action"', 'label = "Destroys"')
+    assert [words for *_, words in lines(edited)] == [
+        "chunks is built in; another name lets both be used"
+    ]
+    assert lines(edited.replace('name = "chunks"', 'name = "ours"')) == []
+
+
 def test_a_criterion_that_the_judge_cannot_answer_is_refused_in_words() -> None:
     checked = check_text(CHUNKS.replace("broken_promise", "politeness"), OfflineJudge(), None)
     assert checked.rubric is not None
@@ -68,6 +76,10 @@ def test_a_comparison_has_what_came_and_went_with_the_line_it_stands_at() -> Non
     assert [text for side, text in told if side is Side.GONE] == ["line 9"]
     assert [text for side, text in told if side is Side.ADDED] == ["LINE 9", "line 9a"]
     assert compare(old, old) == ()
+    # Of texts that would take long to compare, one is gone and the other there.
+    slow = "\n".join(str(n % 100) for n in range(33_000))
+    sides = [each.side for each in compare(slow, f"{slow}!")]
+    assert (sides[0], sides[-1], len(sides)) == (Side.GONE, Side.ADDED, 66_000)
     # A line that looks like a heading of a comparison is none.
     assert compare("--- a\n+++ b", "--- a") == compare("--- a\n+++ b", "--- a")
     assert [each.text for each in compare("", "+++ b")][-1] == "+++ b"

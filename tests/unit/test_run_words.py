@@ -98,6 +98,7 @@ def run(figures: Figures = FIGURES, hand: InHand | None = None, **options: Any) 
     known: dict[str, Any] = {
         "figures": lambda: figures,
         "held": 0,
+        "forced": "",
         "paused": False,
         "stopping": False,
         "ordered_wait": None,
@@ -133,8 +134,13 @@ def test_what_nobody_can_tell_is_said_to_be_unknown() -> None:
     measured = LimitAdvice(100.0, 200.0, measured=True)
     (whole, *_) = running_line(run(unknown), "a model", measured)
     assert whole.endswith("0:42 elapsed, about 1:40 left by earlier runs")
-    (whole, *_) = running_line(run(unknown), "a model", replace(measured, measured=False))
-    assert whole.endswith("elapsed")
+    for nothing_like_it in (
+        running_line(run(unknown), "a model", replace(measured, measured=False)),
+        running_line(run(unknown, forced="slow=4"), "a model", measured),
+        # By those it would have been over long ago.
+        running_line(run(unknown), "a model", replace(measured, expected=3.0)),
+    ):
+        assert nothing_like_it[0].endswith("elapsed")
 
 
 @pytest.mark.parametrize(
@@ -177,6 +183,8 @@ def test_a_chunk_says_when_it_is_asked_again_and_who_asks_it_meanwhile() -> None
     limited = "429 (rate_limit_error): slow down"
     assert retry_words(waits, 0, limited) == ("in 4 s (429)", "slow down")
     assert retry_words(waits, 0, "529 (overloaded_error)") == ("in 4 s (529)", "overloaded_error")
+    forced = "forced: 429 (rate_limit_error)"
+    assert retry_words(waits, 0, forced) == ("in 4 s (429)", "forced: rate_limit_error")
     assert retry_words(waits, 0, "no reply came") == ("in 4 s", "no reply came")
     assert retry_words(run(retry_in=lambda position: 0.0), 0, "")[0] == "next in turn"
     assert retry_words(run(paused=True), 0, limited)[0] == "paused by hand (429)"

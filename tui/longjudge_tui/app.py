@@ -19,7 +19,6 @@ from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.tour import Tour
 from longjudge_tui.bench.watching import Watch
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
-from longjudge_tui.compare.opening import comparison_screen
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.held.holds_dialog import HoldsDialog
 from longjudge_tui.library.screen import Library
@@ -219,6 +218,9 @@ class LongjudgeApp(PacedApp):
 
     def on_past_screen_compare_wanted(self, event: PastScreen.CompareWanted) -> None:
         """Two judgments of the past are to be compared."""
+        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        from longjudge_tui.compare.opening import comparison_screen
+
         self.push_screen(comparison_screen(self.bench, event.one, event.other))
 
     async def on_compare_screen_event_wanted(self) -> None:

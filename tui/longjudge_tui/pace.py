@@ -18,6 +18,7 @@ from textual.events import InputEvent
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.fault_keeping import FaultKeepingApp
 from longjudge_tui.pauses import let_go
+from longjudge_tui.stylesheet import KeptStylesheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,7 @@ class PacedApp(FaultKeepingApp):
 
     def __init__(self) -> None:
         super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
         self.pace = Pace()
         self._held: ExitStack | None = None
         self._missed = False

@@ -313,6 +313,9 @@ class _Marks:
 def _why_no_scores(one: Side, other: Side) -> str:
     if not one.by.same_size(other.by):
         return f"not comparable: {one.by.size_words} and {other.by.size_words}"
+    events = one.session.events, other.session.events
+    if events[0] != events[1]:
+        return f"not comparable: of {events[0]:,} and of {events[1]:,} events"
     if one.score is None or other.score is None:
         return "none on one side" if one.score is not other.score else "none"
     return ""

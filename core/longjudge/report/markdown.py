@@ -171,9 +171,12 @@ def _disagreements(outcome: Outcome) -> str:
 
 
 def _gaps(outcome: Outcome) -> list[str]:
-    if not outcome.gaps:
+    open_parts = outcome.chunks - outcome.judged_chunks - sum(outcome.gaps.values())
+    if open_parts <= 0 and not outcome.gaps:
         return ["None: every part was judged."]
     lines: list[str] = []
+    if open_parts > 0:
+        lines.append(f"- no verdict yet × {open_parts}")
     for reason, count in outcome.gaps.items():
         parts = part_ranges(outcome.gap_parts(reason))
         where = f": part {parts}" if parts else ""

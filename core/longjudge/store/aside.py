@@ -79,6 +79,8 @@ def _words(rescued: Rescued) -> str:
         )
     ]
     if not (rescued.verdicts or rescued.judgments or rescued.marks):
+        if rescued.rubrics:
+            return f"a new store holds its rubrics ({rescued.rubrics:,}), and nothing else"
         return "nothing in it could be read, and a new store was begun"
     everything = ", which is all of it" if rescued.whole else " that could still be read"
     return f"a new store holds its {numbers[0]}, {numbers[1]} and {numbers[2]}{everything}"

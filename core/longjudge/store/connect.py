@@ -210,7 +210,9 @@ async def connect(
     except BaseException as error:
         await asyncio.shield(connection.close())
         if is_damage(error):
-            raise await asyncio.to_thread(refusal, path, str(error)) from error
+            no_words = isinstance(error, UnicodeDecodeError)
+            fault = "malformed database schema" if no_words else str(error)
+            raise await asyncio.to_thread(refusal, path, fault) from error
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(
             error, sqlite3.OperationalError
         ):

@@ -82,7 +82,8 @@ class DamagedStoreError(StoreError):
 
 def is_damage(error: BaseException) -> bool:
     """Whether SQLite says that the file itself is at fault."""
-    if isinstance(error, DamageFoundError):
+    # Of a list of tables that is no text, SQLite speaks in bytes that Python takes for no words.
+    if isinstance(error, DamageFoundError | UnicodeDecodeError):
         return True
     if not isinstance(error, sqlite3.DatabaseError):
         return False

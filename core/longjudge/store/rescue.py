@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 _ROWS = 500
 """Rows between two looks at whether somebody wants to leave."""
 
+_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What SQLite says of what it cannot read, as far as Python can tell its words."""
+
 _LEAST_ROW = 16
 """Bytes that no row is smaller than; more rows than that are a circle."""
 
@@ -47,6 +50,7 @@ class Rescued:
     judgments: int
     marks: int
     whole: bool
+    rubrics: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,7 @@ def open_damaged(path: Path, held: contextlib.ExitStack) -> sqlite3.Connection |
         connection.text_factory = _any_text
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.DatabaseError as error:
+    except _FAULTS as error:
         if not is_damage(error):
             raise
     return connection
@@ -243,11 +247,18 @@ def rescue(
             whole = all(tables)
         if not whole:
             _copy_pages(damaged, new, go_on, held)
-        counts = [
-            new.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0] for table in _TABLES
-        ]
+        counts = {
+            table.name: new.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]
+            for table in _TABLES
+        }
         new.execute("COMMIT")
-    return Rescued(counts[0], counts[1], counts[2], whole)
+    return Rescued(
+        counts["verdicts"],
+        counts["judgments"],
+        counts["marks"],
+        whole,
+        counts["rubric_versions"],
+    )
 
 
 def _copy_table(
@@ -261,12 +272,15 @@ def _copy_table(
     try:
         found = source.execute("SELECT name FROM pragma_table_info(?)", (table.name,)).fetchall()
         names = [name for (name,) in found]
-    except sqlite3.DatabaseError:
+    except _FAULTS:
         return False
     if not names:
         # An older schema has no such table, and a damaged one hides it.
         return _reads_well(source)
     columns = [name for name in table.columns if name in names or name == "rowid"]
+    if len(columns) not in (table.old, len(table.columns)):
+        # The list of tables itself is damaged: no row of it would be whole.
+        return False
     for way in ("ASC", "DESC"):
         order = f"{table.key} {way}"
         sql = f"SELECT {', '.join(columns)} FROM {table.name} NOT INDEXED ORDER BY {order}"
@@ -290,7 +304,7 @@ def _readable(source: sqlite3.Connection, sql: str, most: int) -> Iterator[Row]:
             if row is None:
                 return
             yield row
-    except sqlite3.DatabaseError as error:
+    except _FAULTS as error:
         raise _SourceError from error
     raise _SourceError
 
@@ -299,7 +313,7 @@ def _reads_well(source: sqlite3.Connection) -> bool:
     try:
         source.execute("SELECT count(*) FROM sqlite_master").fetchall()
         return bool(source.execute("SELECT 1 FROM pragma_table_info('verdicts')").fetchall())
-    except sqlite3.DatabaseError:
+    except _FAULTS:
         return False
 
 

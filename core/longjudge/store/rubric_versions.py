@@ -116,7 +116,7 @@ async def rubric_of_version(store: StoreFile, version: str) -> Rubric | None:
     """
     for known in await _read(store, None, version):
         rubric, _ = await asyncio.to_thread(check_rubric_text, known.toml, known.name)
-        if rubric is not None:
+        if rubric is not None and rubric.version == version:
             return rubric
     return None
 

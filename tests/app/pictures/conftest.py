@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,16 @@ known_reply = cache(offline._reply)
 def _rules_once(monkeypatch):
     """The rules are the same for the same chunk, and most pictures show the same session judged."""
     monkeypatch.setattr(offline, "_reply", known_reply)
+
+
+@pytest.fixture(autouse=True)
+def _at_greenwich(monkeypatch):
+    """Times of day are the same everywhere."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @pytest.fixture(autouse=True)

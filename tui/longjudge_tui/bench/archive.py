@@ -16,13 +16,14 @@ from longjudge.errors import StoreError
 from longjudge.history import Entry, hex_marks, of_one_session
 from longjudge.store.past_pages import count_judgments, pages, pages_of_session
 from longjudge.text import clean_line
-from longjudge.trends import History
+from longjudge.trends import History, counts, day_of, week_of
+from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.wording import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from longjudge.history import Marks
+    from longjudge.history import ChunkSetting, Marks
     from longjudge.store import PastJudgment, Store
     from longjudge.trends import Group, Period
 
@@ -134,6 +135,12 @@ class _Fitting:
     """
 
     def __init__(self, wanted: Sequence[str]) -> None:
+        self._exact = [
+            (_FACETS[name], value)
+            for name, colon, value in (word.partition(":") for word in wanted)
+            if colon and name in _FACETS
+        ]
+        wanted = [word for word in wanted if word.partition(":")[0] not in _FACETS]
         # A time takes long to write out, and only what looks like one is looked for in it.
         self._wanted = [(word, not {"-", ":"}.isdisjoint(word)) for word in wanted]
         self._sessions: dict[tuple[str, str, str], str] = {}
@@ -141,6 +148,8 @@ class _Fitting:
 
     def fits(self, entry: Entry) -> bool:
         """Whether they are in it."""
+        if any(facet(entry) != value for facet, value in self._exact):
+            return False
         session = (entry.title, entry.path, entry.session_id)
         about = self._sessions.get(session)
         if about is None:
@@ -158,6 +167,56 @@ class _Fitting:
             or (like_a_time and word in moment(entry.created))
             for word, like_a_time in self._wanted
         )
+
+
+def _day(entry: Entry) -> str:
+    return str(day_of(entry.created))
+
+
+def _week(entry: Entry) -> str:
+    day = day_of(entry.created)
+    return "" if day is None else str(week_of(day))
+
+
+def _chunks(entry: Entry) -> str:
+    return _chunk_word(entry.setting)
+
+
+def _chunk_word(setting: ChunkSetting | None) -> str:
+    return f"{setting.size}-{setting.unit}" if setting is not None else "unknown"
+
+
+def _word(text: str) -> str:
+    """A name as one word to filter by, whatever is in it."""
+    return "_".join(clean_line(text, 200).casefold().split())
+
+
+_FACETS: dict[str, Callable[[Entry], str]] = {
+    "day": _day,
+    "week": _week,
+    "rubric": lambda each: _word(each.rubric),
+    "version": lambda each: _word(each.version),
+    "model": lambda each: _word(each.model),
+    "chunks": _chunks,
+    "is": lambda each: "counted" if counts(each) else "",
+}
+"""What is not looked for anywhere, but has to be just that."""
+
+
+def words_of_group(group: Group) -> str:
+    """The words that leave just the judgments of a group."""
+    named = (("rubric", group.rubric), ("version", group.version), ("model", group.model))
+    words = ["is:counted", *(f"{name}:{_word(text)}" for name, text in named)]
+    if group.settings == 1:
+        words.append(f"chunks:{_chunk_word(group.setting)}")
+    return " ".join(words)
+
+
+def words_of_period(period: Period) -> str:
+    """The words that leave just the judgments of a day, a week or, of all, those that count."""
+    if not period.days:
+        return "is:counted"
+    return f"is:counted {'day' if period.days == 1 else 'week'}:{period.start.isoformat()}"
 
 
 def _by(entry: Entry, named: tuple[str, ...]) -> str:
@@ -216,13 +275,15 @@ class Archive:
         found: list[Entry] = []
         try:
             marks = hex_marks(await self._store.marks())
+            left = [each for each in await broken_off(self._store) if each.real_path == real_path]
+            found += [each for each in left if session_id in (None, each.session_id)]
             async for page in pages_of_session(self._store, real_path, session_id):
                 found += await asyncio.to_thread(_entries, page, marks)
         except StoreError as error:
             self.error = clean_line(str(error), 1_000)
         if session_id is not None:
             found = of_one_session(found, real_path, session_id)
-        self.session.take(found)
+        self.session.take(sorted(found, key=lambda each: -each.created))
         self.session.settle()
         self.session_read = True
 
@@ -231,6 +292,8 @@ class Archive:
         try:
             self.total = await count_judgments(self._store)
             marks = hex_marks(await self._store.marks())
+            # First, since what they left is what somebody looks for.
+            self.all.take(await broken_off(self._store))
             async for page in pages(self._store):
                 self.all.take(await asyncio.to_thread(self._count, page, marks))
         except StoreError as error:

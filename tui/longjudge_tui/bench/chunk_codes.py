@@ -139,13 +139,19 @@ class ChunkCodes:
         source = self._source
         outlook = source.outlook
         chunks = len(outlook.plan) if outlook is not None else 0
-        if source.run is not None:
+        if self._asks:
             self.codes = bytearray([Code.QUEUED]) * chunks
         elif not source.applies:
             self.codes = bytearray([Code.NOT_ASKED]) * chunks
         else:
             states = (Code.TO_ASK, Code.KEPT)
             self.codes = bytearray(states[source.is_kept(each)] for each in range(chunks))
+
+    @property
+    def _asks(self) -> bool:
+        """Whether what has no verdict waits for one: a judgment of the past asks nothing."""
+        run = self._source.run
+        return run is not None and not run.recalled
 
     def _look(self) -> set[int]:
         records = self._source.records
@@ -167,7 +173,7 @@ class ChunkCodes:
         return changed
 
     def _code(self, position: int, record: ChunkRecord) -> Code:
-        if self._source.run is None and not record.state.ended:
+        if not self._asks and not record.state.ended:
             return Code.KEPT if self._source.is_kept(position) else Code.TO_ASK
         if record.state is ChunkState.CLEAN:
             if record.disagrees:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 REST_SHARE = 5
 """A comparison rests so many times as long as it took, where something always changes."""
 
-LEAST_REST_SECONDS = 0.3
+LEAST_REST_SECONDS, MOST_REST_SECONDS = 0.3, 5.0
 
 Source = Side | PlannedSide
 """A recorded judgment, or what stands now under some terms."""
@@ -61,7 +61,7 @@ class Comparing:
         self._about: SideSession | None = None
         self._here: tuple[Session, SideSession] | None = None
         self._seen: Hashable = None
-        self._laying = False
+        self._laying = self._ran = False
         self._next = 0.0
 
     @property
@@ -81,6 +81,20 @@ class Comparing:
             return None
         return self._here[0]
 
+    def side(self, *, one: bool) -> Side | None:
+        """A side as it was computed last; one that the session has outgrown lacks its end."""
+        source = self.one if one else self.other
+        if isinstance(source, Side):
+            outgrown = self.session is not None and len(self.session.index) > source.session.events
+            return None if outgrown else source
+        both = self.comparison
+        return (both.one if one else both.other) if both is not None else None
+
+    def is_asking(self, *, one: bool) -> bool:
+        """Whether the judgment in flight is the one of a side."""
+        source = self.one if one else self.other
+        return self.bench.running and isinstance(source, PlannedSide) and source.is_live
+
     def begin(self) -> None:
         """Read what there is, and lay the sides beside one another."""
         self.bench.marking.begin()
@@ -91,6 +105,9 @@ class Comparing:
         if self.one is None or self.other is None or self._laying or self.reading:
             return
         state = (_state(self.one), _state(self.other), self.bench.marking.changes)
+        ended, self._ran = self._ran and not self.bench.running, self.bench.running
+        if ended:
+            self._next = 0.0
         if state == self._seen or monotonic() < self._next:
             return
         self._seen, self._laying = state, True
@@ -244,7 +261,8 @@ class Comparing:
         finally:
             self._laying = False
         took = monotonic() - began
-        self._next = monotonic() + max(LEAST_REST_SECONDS, took * REST_SHARE)
+        rest = max(LEAST_REST_SECONDS, min(took * REST_SHARE, MOST_REST_SECONDS))
+        self._next = monotonic() + rest
         if one is self.one and other is self.other and lines is not None:
             self.lines, self.problem = lines, problem
             self.changes += 1

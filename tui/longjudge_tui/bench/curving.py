@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from longjudge.chunks import MAX_CHUNK_CHARS, MAX_CHUNK_TOKENS, MIN_CHUNK_CHARS, MIN_CHUNK_TOKENS
@@ -13,19 +14,27 @@ from longjudge_tui.bench.sizes import two_digits, two_digits_up
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from longjudge.curve import CurvePoint
+    from longjudge.curve import CurvePoint, RoughPoint
     from longjudge.estimate import Estimator
     from longjudge.keys import KeyMaker
     from longjudge.sessions.model import EventIndex
 
-MOST_CHUNKS = 20_000
+MOST_CHUNKS = 10_000
 """About as many chunks as the smallest size of a curve makes: more take long, and nobody asks."""
+
+
+SLICE_SECONDS = 0.004
+"""So long the points are worked on before the event loop has its turn."""
+
+LONGEST_TURN = 0.25
+"""An event loop that takes longer than this is held up by something else."""
 
 
 class Curving:
     """The points of one curve: `points` by size, filled in until `stop`.
 
     `points` is another dictionary with every point, and never changes while somebody reads it.
+    `rough` says about what the sizes make whose points are still to be made.
 
     `kept` is copied when the first point is made, so that all points speak of the same moment.
     """
@@ -40,6 +49,7 @@ class Curving:
         by_tokens: bool,
     ) -> None:
         self.points: dict[int, CurvePoint] = {}
+        self.rough: dict[int, RoughPoint] = {}
         self.by_tokens = by_tokens
         self._index = index
         self._estimator = estimator
@@ -97,8 +107,9 @@ class Curving:
     async def fill(self) -> None:
         """Make what is wanted; may be cancelled at any time."""
         self.filling = True
+        turns = _Turns(asyncio.get_running_loop(), self._stopped)
         try:
-            await asyncio.to_thread(self._fill)
+            await asyncio.to_thread(self._fill, turns)
         except asyncio.CancelledError:
             self._stopped.set()
             raise
@@ -109,7 +120,7 @@ class Curving:
         """Make no more points."""
         self._stopped.set()
 
-    def _fill(self) -> None:
+    def _fill(self, turns: _Turns) -> None:
         while not self._stopped.is_set():
             with self._lock:
                 size = self._queue[0] if self._queue else None
@@ -123,22 +134,68 @@ class Curving:
                     frozenset(self._kept),
                     self.by_tokens,
                 )
+            try:
+                point = self._base.point(size, turns.give_way)
+            except _StoppedError:
+                return
             # Another dictionary each time: somebody may be going through this one.
-            self.points = {**self.points, size: self._base.point(size)}
+            self.points = {**self.points, size: point}
             with self._lock:
                 if size in self._queue:
                     self._queue.remove(size)
+                unseen = [each for each in (size, *self._queue) if each not in self.rough]
+            if unseen:
+                base = self._base
+                self.rough = {**self.rough, **{each: base.rough(each) for each in unseen}}
+
+
+class _StoppedError(Exception):
+    """Nobody wants the point that is being made."""
+
+
+class _Turns:
+    """Lets the event loop have its turn every few milliseconds.
+
+    Two threads that both compute take turns so often that a frame takes twice as long; so the
+    worker waits until the loop has done all that was due.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> None:
+        self._loop = loop
+        self._stopped = stopped
+        self._turn = threading.Event()
+        self._began = time.perf_counter()
+
+    def give_way(self) -> None:
+        """Wait for the loop where it was kept waiting.
+
+        Raises:
+            _StoppedError: there is nothing to go on with.
+        """
+        if self._stopped.is_set():
+            raise _StoppedError
+        if time.perf_counter() - self._began < SLICE_SECONDS:
+            return
+        self._turn.clear()
+        try:
+            self._loop.call_soon_threadsafe(self._turn.set)
+        except RuntimeError as error:
+            # The loop is closed.
+            raise _StoppedError from error
+        self._turn.wait(LONGEST_TURN)
+        self._began = time.perf_counter()
 
 
 def coarse_first(sizes: Sequence[int], first: int) -> list[int]:
     """The same sizes in an order in which a few of them soon show the whole curve.
 
-    Larger ones come before smaller ones, since these make more chunks and take longer.
+    Both ends come early. Larger ones come before smaller ones, since these make more chunks and
+    take longer.
     """
     if not sizes:
         return [first]
     last = len(sizes) - 1
-    order: dict[int, None] = dict.fromkeys((first, sizes[last]))
+    order: dict[int, None] = dict.fromkeys((first, sizes[last], sizes[0]))
     # Steps of powers of two, so that every round lies in the middle of the one before.
     step = 1 << last.bit_length()
     while step > 1:

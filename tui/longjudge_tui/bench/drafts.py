@@ -139,6 +139,11 @@ class DraftKeeper:
             self._task.result()
 
     @property
+    def is_written(self) -> bool:
+        """Whether the draft is what was told last."""
+        return not self._behind
+
+    @property
     def _in_flight(self) -> bool:
         return self._task is not None and not self._task.done()
 
@@ -152,7 +157,7 @@ class DraftKeeper:
             await asyncio.to_thread(self._put, text, ousted)
         except OSError as error:
             folder = clean_line(os.fspath(self.path.parent), 80)
-            self.problem = f"drafts cannot be kept in {folder} ({error.strerror}): save often"
+            self.problem = f"drafts cannot be kept ({error.strerror}), save often: {folder}"
             self._next = time.monotonic() + AGAIN_SECONDS
         else:
             self.problem, self._written = "", text

@@ -16,7 +16,7 @@ from longjudge.errors import LongjudgeError, RubricError, UsageError
 from longjudge.rubric import check_rubric_text
 from longjudge.rubric_toml import rubric_toml
 from longjudge.text import clean
-from longjudge_tui.bench.drafts import DraftKeeper, text_mark
+from longjudge_tui.bench.drafts import Draft, DraftKeeper, text_mark
 from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.bench.rubric_check import Checked, EditPrice, check_text
 from longjudge_tui.bench.rubric_source import RubricSource, editable, save_text
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from longjudge.store import RubricVersion
     from longjudge_tui.bench.attempt import Attempt
     from longjudge_tui.bench.bench import Bench
-    from longjudge_tui.bench.drafts import Draft
     from longjudge_tui.bench.editing import Opened
 
 PAUSE_SECONDS = 0.25
@@ -313,8 +312,9 @@ class EditSession:
 
     async def try_on(self) -> str:
         """Ask about the chunk; why not, in words, empty where it is being asked."""
+        position = self.position
         try:
-            rubric = await self._valid("tried")
+            rubric, text = await self._valid("tried"), self.text
             if self.checked is not None and self.checked.refusal:
                 return self.checked.refusal
             outlook = self.bench.outlook
@@ -327,19 +327,33 @@ class EditSession:
                 self.bench.judge,
                 self.bench.settings.redactor,
             )
-            self.look_at(self.position)
-            key = price.keys[self.position]
-            await self.bench.editing.note(rubric, self.text)
-            return self.bench.editing.try_on(self.bench, rubric, self.position, key)
+            if self.bench.outlook is not outlook or position >= len(price.keys):
+                return "the session has been read again meanwhile: try once more"
+            key = price.keys[position]
+            said = self.bench.editing.try_on(self.bench, rubric, position, key)
         except LongjudgeError as error:
             return line(str(error), 500)
+        if not said:
+            # A store that is busy holds no question up.
+            self._chores.start(self._note_tried(rubric, text))
+        return said
+
+    async def _note_tried(self, rubric: Rubric, text: str) -> None:
+        await self.bench.editing.note(rubric, text)
+        await self._read_past()
 
     async def aclose(self) -> None:
         """Write the draft, and end what is still being found out."""
-        for keeper in self._keepers:
-            await keeper.flush()
-        self._keeper.follow(self.text if self.unsaved else None)
-        await self._keeper.flush()
+        mind, keeper, key = self.bench.editing.in_mind, self._keeper, self.source.key
+        if self.unsaved:
+            # For whoever opens it again before it is written, or where it cannot be.
+            mind[key] = Draft(keeper.path, self.text, time.time(), False, keeper.over)
+        for saved in self._keepers:
+            await saved.flush()
+        keeper.follow(self.text if self.unsaved else None)
+        await keeper.flush()
+        if keeper.is_written and key in mind and mind[key].path == keeper.path:
+            del mind[key]
         await self._chores.end()
 
 

@@ -58,10 +58,14 @@ class _Used:
 
 
 class Editing:
-    """What the editor works on; one try at a time."""
+    """What the editor works on; one try at a time.
+
+    `in_mind` holds drafts by the key of their rubric that are not written, or not yet.
+    """
 
     def __init__(self, store: Store, keys: set[str], notice: Callable[[str], None]) -> None:
         self.attempt: Attempt | None = None
+        self.in_mind: dict[str, Draft] = {}
         self._store = store
         self._keys = keys
         self._notice = notice
@@ -105,6 +109,8 @@ class Editing:
             source = await asyncio.to_thread(source_of, rubric, name, folders)
             text = source.text
         drafts = await asyncio.to_thread(read_drafts, self.folder, source.key)
+        if (unwritten := self.in_mind.pop(source.key, None)) is not None:
+            drafts = [unwritten, *(each for each in drafts if each.path != unwritten.path)]
         left = [each for each in drafts if not each.elsewhere]
         restored = left[0] if left and left[0].text != text else None
         return Opened(source, text, tuple(drafts), restored)
@@ -184,9 +190,7 @@ class Editing:
     def in_the_way(self, notices: list[str]) -> bool:
         """Whether the session must stay as it is, and is said to."""
         if self.trying:
-            notices.append(
-                "a chunk is being tried: wait for its answer first, or cancel it in the rubric editor"
-            )
+            notices.append("a chunk is being tried: wait for it, or cancel it in the rubric editor")
         return self.trying
 
     def raise_failure(self) -> None:

@@ -43,8 +43,8 @@ class HoldRow:
 
     @property
     def mine(self) -> bool:
-        """Whether this process holds it."""
-        return self.hold.owner == this_process().words
+        """Whether this process holds it; one that is dead has had its number before, at most."""
+        return self.hold.alive and self.hold.owner == this_process().words
 
     @property
     def age(self) -> float:
@@ -91,7 +91,8 @@ class Holding:
 
     def left_by(self, holder: Holder) -> None:
         """A judgment of this process could not give its leases back: sweeping tries it again."""
-        self._left.append(holder)
+        # The store may have taken it back late, and a judgment is large.
+        self._left = [each for each in (*self._left, holder) if each.held]
 
     @property
     def left_over(self) -> int:

@@ -36,6 +36,7 @@ class PlannedSide:
         self._bench = bench
         self._outlook: Outlook | None = None
         self._preview: Preview | None = None
+        self._shown: Preview | None = None
 
     @property
     def is_live(self) -> bool:
@@ -77,26 +78,39 @@ class PlannedSide:
         outlook = self._bench.outlook if self.is_live else self._outlook
         if outlook is None:
             return None
-        return _side(session, outlook, self._records, self.terms)
+        return _side(session, outlook, self._records, self._shown, self.terms)
 
     @property
     def _records(self) -> Records | None:
-        return self._bench.records if self.is_live else self._preview
+        records = self._bench.records if self.is_live else self._preview
+        if isinstance(records, Preview):
+            self._shown = records
+        return records
 
 
-def _side(session: Session, outlook: Outlook, records: Records | None, terms: Terms) -> Side:
+def _side(
+    session: Session,
+    outlook: Outlook,
+    records: Records | None,
+    shown: Preview | None,
+    terms: Terms,
+) -> Side:
+    """A run takes a while to find what is kept: until then that stands as it was `shown` before."""
     parts: list[SidePart] = []
     findings: list[SideFinding] = []
     for position in range(len(outlook.plan)):
         chunk = outlook.plan[position]
-        record = records.record(position) if records is not None else None
+        said_by = records
+        if shown is not None and not _is_settled(records, position):
+            said_by = shown if shown.is_about(position, outlook.keys[position]) else records
+        record = said_by.record(position) if said_by is not None else None
         # The state first: a chunk has its findings before it is called flagged.
         state = record.state if record is not None else ChunkState.QUEUED
         reason = record.reason.value if record is not None and record.reason else ""
         parts.append(
             SidePart(chunk.part, state, reason, chunk.thread, chunk.first, chunk.last, chunk.chars)
         )
-        if record is not None and state is ChunkState.FLAGGED and records is not None:
+        if said_by is not None and record is not None and state is ChunkState.FLAGGED:
             findings += [
                 SideFinding(
                     part=found.part,
@@ -105,15 +119,16 @@ def _side(session: Session, outlook: Outlook, records: Records | None, terms: Te
                     event=found.event,
                     quote=found.quote,
                     verified=found.verified,
-                    digest=records.mark_key(found)[0].hex(),
+                    digest=said_by.mark_key(found)[0].hex(),
                     span=found.span,
                 )
                 for found in record.findings
             ]
     result = records.result if isinstance(records, Run) else None
     score, between = _score(parts, result)
+    recorded = result is not None and result.store_error is None
     return Side(
-        id="",
+        id=result.id if result is not None and recorded else "",
         created=None,
         status=result.status.value if result is not None else "",
         by=terms.by,
@@ -125,6 +140,11 @@ def _side(session: Session, outlook: Outlook, records: Records | None, terms: Te
         score_range=between,
         fault=(result.fault or "") if result is not None else "",
     )
+
+
+def _is_settled(records: Records | None, position: int) -> bool:
+    """Whether anything is known about a chunk but that it may be asked."""
+    return records is not None and records.record(position).state is not ChunkState.QUEUED
 
 
 def session_of(session: Session) -> SideSession:

@@ -46,6 +46,10 @@ class Preview(Records):
         self._kept = kept
         self._store = store
 
+    def is_about(self, position: int, key: str) -> bool:
+        """Whether the chunk there has this key, so that what is kept for it counts."""
+        return position < len(self._keys) and self._keys[position] == key
+
     async def fill(self) -> None:
         """Read and place every kept verdict; may be cancelled at any time.
 

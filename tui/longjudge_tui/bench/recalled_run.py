@@ -12,7 +12,7 @@ from longjudge.board import Ending, make_result
 from longjudge.errors import SessionError
 from longjudge.prompt import sent_event
 from longjudge.report.outcome import read_outcome
-from longjudge.states import GapReason, JudgmentStatus
+from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.store import read_gap_replies
 from longjudge_tui.bench.run import Run
 from longjudge_tui.bench.texts import SLOW_TO_REDACT_CHARS
@@ -39,6 +39,7 @@ class _Part(msgspec.Struct):
     tokens: int = 0
     attempts: int = 0
     seconds: float = 0.0
+    state: str = ""
 
     def is_at(self, chunk: Chunk) -> bool:
         here = (chunk.part, chunk.thread, chunk.first, chunk.last, chunk.chars)
@@ -49,12 +50,19 @@ class RecalledRun(Run):
     """Nothing is asked in it: it has ended. What it ended with, `restore` brings back.
 
     `moved` counts the parts that are cut otherwise now, since the session is another one; `lost`
-    those that were judged and whose verdict is not kept any more. Neither has a state.
+    those that were judged and whose verdict is not found any more. Neither has a state. `renewed`
+    have another verdict by now.
     """
 
     recalled = True
     moved = 0
     lost = 0
+    renewed = 0
+
+    @property
+    def events(self) -> int:
+        """How many events the session has now."""
+        return len(self._board.session.index)
 
     async def restore(self, past: PastJudgment, rubric: Rubric, store: Store) -> None:
         """Put every part where it ended.
@@ -68,9 +76,9 @@ class RecalledRun(Run):
         plan = self.outlook.plan
         here = [each for each in parts if 0 < each.part <= len(plan)]
         here = [each for each in here if each.is_at(plan[each.part - 1])]
-        self.moved = len(parts) - len(here)
+        self.moved = max(told.chunks, len(parts)) - len(here)
         await self._leave_gaps(here, past, store)
-        judged = [each.part - 1 for each in here if each.reason is None]
+        judged = [each for each in here if each.reason is None]
         for start in range(0, len(judged), SLICE):
             await self._place(judged[start : start + SLICE], store)
         self.forced = told.fault or ""
@@ -94,14 +102,15 @@ class RecalledRun(Run):
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
 
-    async def _place(self, positions: Sequence[int], store: Store) -> None:
-        found = await store.kept([self.outlook.keys[position] for position in positions])
-        for position in positions:
-            kept = found.get(self.outlook.keys[position])
+    async def _place(self, parts: Sequence[_Part], store: Store) -> None:
+        found = await store.kept([self.outlook.keys[each.part - 1] for each in parts])
+        for each in parts:
+            kept = found.get(self.outlook.keys[each.part - 1])
             if kept is None:
                 self.lost += 1
             else:
-                await self._put(position, kept)
+                self.renewed += kept.verdict.flagged != (each.state == ChunkState.FLAGGED)
+                await self._put(each.part - 1, kept)
 
     async def _put(self, position: int, kept: KeptVerdict) -> None:
         if kept.verdict.flagged:

@@ -12,6 +12,7 @@ from longjudge.settings import DEFAULT_MODEL
 from longjudge.store import rubric_of_version
 from longjudge.store.past_pages import whole_judgment
 from longjudge.text import clean_line
+from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.recalled_run import RecalledRun
 from longjudge_tui.bench.trials import Trials
 from longjudge_tui.wording import moment, plural
@@ -46,10 +47,25 @@ class Recalling(Trials):
         await asyncio.to_thread(cost_usd, DEFAULT_MODEL, Usage())
         self._go_by(entry, settings, rubric or self.rubric)
         outlook = self.outlook
+        if rubric is not None and not entry.recorded:
+            self._show_kept(entry)
+            return
         if rubric is None or past is None or outlook is None or not entry.applies:
             self._remark(" · ".join([_head(entry), *_why_not(entry, rubric, past)]))
             return
-        await self._stand_again(entry, past, outlook)
+        self.remark = said = f"{_head(entry)}: bringing it back…"
+        try:
+            await self._stand_again(entry, past, outlook)
+        finally:
+            if self.remark == said:
+                self.remark = ""
+
+    def _show_kept(self, entry: Entry) -> None:
+        """Of a run that was ended by force there is what the store keeps, and no more."""
+        if self.run is not None and self.run.result is None:
+            return
+        words = f"run of {moment(entry.created)}: ended by force, what it judged is kept"
+        self._remark(f"{words} · {rest_words(self)}")
 
     async def _stand_again(self, entry: Entry, past: PastJudgment, outlook: Outlook) -> None:
         session = self.session
@@ -126,13 +142,20 @@ def settings_of(entry: Entry, standing: Settings) -> Settings:
 def changes_since(run: RecalledRun, entry: Entry) -> list[str]:
     """What is not as it was when the judgment ended."""
     words: list[str] = []
-    if run.moved:
-        words.append(f"the session is another one by now: {plural(run.moved, 'part')} not shown")
-    if run.lost:
-        words.append(f"{plural(run.lost, 'verdict')} of it not kept any more")
     more = len(run.outlook.plan) - entry.chunks
-    if more > 0 and not run.moved:
+    if entry.setting is None:
+        words.append("its chunk size is not recorded: shown as far as it fits the one that stands")
+    elif run.moved and run.events > entry.events:
+        words.append(f"the session has grown: {plural(run.moved, 'part')} of it cut otherwise now")
+    elif run.moved:
+        words.append(f"the session is another one by now: {plural(run.moved, 'part')} not shown")
+    if more > 0 and entry.setting is not None:
         words.append(f"{plural(more, 'part')} more since")
+    if run.lost:
+        why = "deleted since, of another endpoint, or about another text"
+        words.append(f"{plural(run.lost, 'verdict')} of it not found: {why}")
+    if run.renewed:
+        words.append(f"{plural(run.renewed, 'part')} judged otherwise since: the newest is shown")
     found = run.counts()[0]
     if found != entry.findings and not words:
         words.append(f"{plural(entry.findings, 'finding')} then: a part was asked anew since")

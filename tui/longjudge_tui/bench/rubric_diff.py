@@ -11,7 +11,7 @@ from itertools import islice
 CONTEXT_LINES = 3
 
 MOST_PAIRS = 1_000_000
-"""Equal lines of both texts that are paired: about two seconds at worst, for texts made to be slow."""
+"""Equal lines of both texts that are paired: a second or two at worst, in texts made to be slow."""
 
 
 class Side(StrEnum):

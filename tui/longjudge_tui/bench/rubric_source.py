@@ -11,11 +11,11 @@ import contextlib
 import os
 import re
 import stat
-import tempfile
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from longjudge.errors import RubricError
 from longjudge.rubric import check_rubric_text, known_rubrics
@@ -64,10 +64,11 @@ def source_of(rubric: Rubric, chosen_by: str, folders: Sequence[Path] = ()) -> R
     known = [each for each in known_rubrics(folders).rubrics if each.rubric == rubric]
     by_path = [each.path for each in known if each.path is not None]
     path = by_path[0] if by_path else None
+    # A file that is another one's copy is that file still.
+    if all(each.rubric.name != chosen_by for each in known) and os.path.isfile(chosen_by):
+        path = Path(chosen_by)
     if path is None and known:
         return RubricSource(rubric.name, BUILT_IN, rubric_toml(rubric))
-    if path is None and os.path.isfile(chosen_by):
-        path = Path(chosen_by)
     if path is None:
         return RubricSource(rubric.name, _TYPED, rubric_toml(rubric))
     return _of_file(rubric, Path(os.path.realpath(path)))
@@ -139,17 +140,20 @@ def save_text(path: Path, text: str, stood: str | None) -> str:
 
 def _write(path: Path, text: str, *, anew: bool) -> None:
     target = path if anew else Path(os.path.realpath(path))
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
+    temporary = os.fspath(target.parent / f".{uuid4().hex[:12]}.part")
+    mode = 0o666 if anew else stat.S_IMODE(target.stat().st_mode)
+    # A new file is as private as the user has files made.
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, mode)
     try:
         with open(descriptor, "wb") as file:
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
         if anew:
-            os.chmod(temporary, 0o644)
             _name_anew(temporary, target)
         else:
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+            os.chmod(temporary, mode)
             os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -20,6 +20,7 @@ from longjudge.updates import (
     StoreTakes,
     WentOn,
 )
+from longjudge_tui.bench.begun import Begun
 from longjudge_tui.bench.figures import Figures, Rate
 from longjudge_tui.bench.records import Records
 from longjudge_tui.bench.run_log import RunLog
@@ -89,6 +90,14 @@ class Run(Records):
         self._started = time.monotonic()
         earlier = before.earlier() if before else {}
         self._standing = self._standing_of(earlier) if fresh else {}
+        self._begun = Begun(
+            session,
+            store,
+            rubric=rubric,
+            judge=judge,
+            settings=settings,
+            chunks=len(outlook.plan),
+        )
         self._judgment = Judgment(
             session,
             rubric=rubric,
@@ -187,7 +196,8 @@ class Run(Records):
             LongjudgeError: no credential, or the session changed.
         """
         self._started = time.monotonic() - self._judgment.paused_seconds
-        self.result = await self._judgment.run()
+        async with self._begun:
+            self.result = await self._judgment.run()
         # Every chunk has ended; keeping what was before would keep what was before that, too.
         self._before = None
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PAUSED = "PAUSED by hand"
 
-_STATUS = re.compile(r"([1-9][0-9]{2})(?: \(([^)]*)\))?(?:: )?(.*)")
+_STATUS = re.compile(r"(forced: )?([1-9][0-9]{2})(?: \(([^)]*)\))?(?:: )?(.*)")
 """A problem that begins with the status of a reply: `429 (rate_limit_error): slow down`."""
 
 _ENDINGS = {
@@ -117,7 +117,9 @@ def _left(run: Run, figures: Figures, advice: LimitAdvice | None) -> tuple[str, 
         return waits, waits
     seconds, basis = figures.left, ""
     if seconds is None and figures.open and advice is not None and advice.measured:
-        seconds, basis = advice.expected, " by earlier runs"
+        # Forced failures are slower or faster than any model, and a model can be so today.
+        if not run.forced and figures.seconds <= advice.expected:
+            seconds, basis = advice.expected, " by earlier runs"
     if seconds is None:
         return "", ""
     if figures.until_limit < seconds:
@@ -147,7 +149,10 @@ def retry_words(run: Run, position: int, problem: str) -> tuple[str, str]:
     The status has its place where there is little room: `in 4 s (429)`.
     """
     found = _STATUS.fullmatch(problem)
-    status, rest = (f" ({found[1]})", found[3] or found[2] or "") if found else ("", problem)
+    status, rest = "", problem
+    if found:
+        forced, number, kind, said = found.groups()
+        status, rest = f" ({number})", f"{forced or ''}{said or kind or ''}"
     if run.paused:
         return f"paused by hand{status}", rest
     wait = ceil(run.retry_in(position))

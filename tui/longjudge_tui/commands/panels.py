@@ -119,7 +119,7 @@ PANELS: Final[dict[str, Panel]] = {
     "rubric-text": Panel(
         "RUBRIC TEXT",
         "The rubric as TOML. Letters are text here; what is wrong with it is underlined, and said"
-        " below. What is not saved is kept as a draft; ctrl+y does again what ctrl+z has taken back.",
+        " below. What is not saved is kept as a draft; ctrl+y does again what ctrl+z took back.",
         (
             "use_rubric",
             "save_rubric",

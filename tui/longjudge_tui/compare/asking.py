@@ -38,6 +38,9 @@ async def question_about(comparing: Comparing, *, one: bool) -> Question:
         raise UsageError("a judgment is in flight: the rows follow it; x cancels it")
     if why_not := bench.refusal():
         raise UsageError(why_not)
+    if (side := comparing.side(one=one)) is not None and not side.lacking:
+        chunks = f"all {len(side.parts):,} chunks have a verdict"
+        raise UsageError(f"{name} lacks nothing: {chunks}, so there is nothing to ask")
     terms = await comparing.terms_of_side(one=one)
     session, outlook = comparing.session, bench.outlook
     if session is None or outlook is None:

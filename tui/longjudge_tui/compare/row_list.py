@@ -41,6 +41,7 @@ class RowList(LineList):
         self._lines = Lines.nothing()
         self.shown = Shown.FLIPS
         self._chosen = False
+        self._settled: Hashable = None
 
     @property
     def here(self) -> Line | None:
@@ -53,11 +54,17 @@ class RowList(LineList):
         return self._lines.by_filter[self.shown]
 
     def show_lines(self, lines: Lines) -> None:
-        """Show another comparison; without a flip, and where nobody has chosen, all of it."""
+        """Show another comparison; without a flip, and where nobody has chosen, all of it.
+
+        What is shown stays while the same sides are judged: rows that somebody reads do not vanish.
+        """
         here = self.here
         self._lines = lines
-        if not self._chosen:
+        both = lines.comparison
+        sides = frozenset((both.one.by, both.other.by)) if both is not None else None
+        if not self._chosen and sides != self._settled:
             self.shown = Shown.FLIPS if lines.count(Shown.FLIPS) else Shown.ALL
+        self._settled = sides
         self._place(here)
 
     def next_filter(self) -> None:

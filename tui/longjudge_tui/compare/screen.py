@@ -175,7 +175,7 @@ class CompareScreen(AskActions):
     def _show_row(self) -> None:
         """What each side says about the row under the cursor."""
         lines, here = self.comparing.lines, self._rows.here
-        told = (id(lines), here.place if here is not None else None)
+        told = (id(lines), here.place if here is not None else None, self._bench.running)
         if told == self._told:
             return
         self._told = told
@@ -188,7 +188,9 @@ class CompareScreen(AskActions):
                 continue
             title.show(f"{label} · {words.cell_words(cell)}")
             text, heads = lines.cell_text(cell, here)
-            said = text or nothing_found(cell, one=name == "one")
+            one = name == "one"
+            being_asked = self.comparing.is_asking(one=one)
+            said = text or nothing_found(cell, one=one, being_asked=being_asked)
             view.show_text(said, Marked(heads=heads))
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:

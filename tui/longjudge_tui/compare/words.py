@@ -28,8 +28,8 @@ def about_side(source: Source | None, comparison: Comparison | None, *, one: boo
     return [f"{label}  {line(each, 400)}" for each in about]
 
 
-def nothing_found(cell: Cell | None, *, one: bool) -> str:
-    """Why a side shows no finding."""
+def nothing_found(cell: Cell | None, *, one: bool, being_asked: bool) -> str:
+    """Why a side shows no finding; `being_asked` says that a run is about to say more."""
     ask = command("ask_one" if one else "ask_other").shown
     if cell is None:
         return "the session did not have these events yet when it was judged"
@@ -39,6 +39,8 @@ def nothing_found(cell: Cell | None, *, one: bool) -> str:
         return "flagged, and what was found does not read any more"
     if cell.state is ChunkState.GAP:
         return f"no verdict: {line(cell.reason, 60) or 'a gap'}; {ask} asks for it"
+    if cell.state is ChunkState.QUEUED and being_asked:
+        return "no verdict yet: it is among those that are being asked"
     if cell.state is ChunkState.QUEUED:
         return f"no verdict yet; {ask} asks for it, at a price that is said first"
     return f"no verdict yet: {words.state_words(cell)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -53,10 +54,25 @@ class CurveChart(Widget):
         """Draw a figure."""
         known = figure.cursor, figure.today, tuple(figure.sizes), self.size
         before = self._figure
-        if before is None or figure.points is not before.points or known != self._known:
-            self._known, self._figure = known, figure
-            self._rows = picture(figure, self.content_size.width, self.content_size.height)
+        if (
+            before is not None
+            and figure.points is before.points
+            and figure.rough is before.rough
+            and known == self._known
+        ):
+            return
+        self._known, self._figure = known, figure
+        rows = picture(figure, self.content_size.width, self.content_size.height)
+        changed = [y for y, row in enumerate(rows) if self._rows[y : y + 1] != [row]]
+        same_size = len(rows) == len(self._rows)
+        self._rows = rows
+        if not same_size:
             self.refresh()
+        elif changed:
+            # A row takes longer to paint than to compare.
+            left, top = self.content_region.x - self.region.x, self.content_region.y - self.region.y
+            width = self.content_size.width
+            self.refresh(*(Region(left, top + y, width, 1) for y in changed))
 
     def render_line(self, y: int) -> Strip:
         """One row of the picture."""

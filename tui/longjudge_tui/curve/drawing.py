@@ -1,14 +1,15 @@
 """The picture of a curve in block glyphs: two charts over one axis of sizes.
 
 The number of chunks is drawn full, the price (or the tokens) light, so that no colour is needed.
-Where no point is made yet nothing is drawn.
+Where no point is made yet it is drawn about as high as its neighbours say, and marked so below.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, field
 from itertools import groupby
-from math import ceil, floor, log10
+from math import ceil, exp, floor, log, log10
 from typing import TYPE_CHECKING
 
 from longjudge_tui.wording import dollars, fit
@@ -16,13 +17,14 @@ from longjudge_tui.wording import dollars, fit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from longjudge.curve import CurvePoint
+    from longjudge.curve import CurvePoint, RoughPoint
 
 AXIS_CELLS = 8
 """How wide the numbers at the left are, the line behind them included."""
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _SHARES = " ░▒▓█"
+_ABOUT = "╌"
 _LEADS = (1, 2, 5)
 _FIXED_ROWS = 6
 """Two captions, the axis with its numbers and its marks, and what is kept."""
@@ -80,12 +82,21 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """All that a picture shows: sizes by column, what is known of them, and two of them marked."""
+    """All that a picture shows: sizes by column, what is known of them, and two of them marked.
+
+    `rough` says about what sizes make whose points are still to come.
+    """
 
     sizes: Sequence[int]
     points: Mapping[int, CurvePoint]
     today: int
     cursor: int
+    rough: Mapping[int, RoughPoint] = field(default_factory=dict[int, "RoughPoint"])
+
+    @property
+    def whole(self) -> bool:
+        """Whether every size is worked out."""
+        return all(size in self.points for size in self.sizes)
 
     @property
     def priced(self) -> bool:
@@ -96,18 +107,42 @@ class Figure:
     def charts(self) -> tuple[Chart, Chart]:
         """Chunks, and the price of what is to ask, else the tokens."""
         here = {size: self.points[size] for size in self.sizes if size in self.points}
-        chunks = Chart(
-            "chunks",
-            {size: float(point.chunks) for size, point in here.items()},
-            "█",
-            "chunks",
-            short,
-        )
+        rough = {size: self.rough[size] for size in self.sizes if size in self.rough}
+        counts = {size: float(point.chunks) for size, point in here.items()}
+        about = mended({size: each.chunks for size, each in rough.items()}, counts)
+        chunks = Chart("chunks", about | counts, "█", "chunks", short)
         if not self.priced:
             tokens = {size: float(point.tokens.tokens) for size, point in here.items()}
-            return chunks, Chart("tokens of all chunks", tokens, "░", "price", short)
+            about = mended({size: each.tokens for size, each in rough.items()}, tokens)
+            return chunks, Chart("tokens of all chunks", about | tokens, "░", "price", short)
         prices = {size: point.cost_usd or 0.0 for size, point in here.items()}
-        return chunks, Chart("price of what is to ask", prices, "░", "price", _brief_dollars)
+        # Of what is kept nothing is known at sizes that are not worked out.
+        anew = {size: point.anew_usd or 0.0 for size, point in here.items()}
+        about = mended({size: each.cost_usd or 0.0 for size, each in rough.items()}, anew)
+        what = "price of what is to ask"
+        return chunks, Chart(what, about | prices, "░", "price", _brief_dollars)
+
+
+def mended(rough: Mapping[int, float], exact: Mapping[int, float]) -> dict[int, float]:
+    """Rough values by size, each as far off as the exact ones beside it say; none without any.
+
+    Between two exact ones how far it is off goes from the one to the other; beyond the outermost it
+    is that one's.
+    """
+    both = sorted(size for size in rough if rough[size] > 0 and exact.get(size, 0.0) > 0)
+    if not both:
+        return {}
+    places = [log(size) for size in both]
+    off = [log(exact[size] / rough[size]) for size in both]
+    values: dict[int, float] = {}
+    for size, value in rough.items():
+        place = log(size)
+        after = bisect_left(places, place)
+        low, high = max(0, after - 1), min(after, len(both) - 1)
+        way = places[high] - places[low]
+        share = (place - places[low]) / way if way else 0.0
+        values[size] = value * exp(off[low] + share * (off[high] - off[low]))
+    return values
 
 
 def short(count: float) -> str:
@@ -132,9 +167,10 @@ def picture(figure: Figure, width: int, height: int) -> list[Row]:
     kept = any(point.kept for point in figure.points.values())
     rows = max(2, height - _FIXED_ROWS + (0 if kept else 1))
     upper = rows // 2
+    about = "" if figure.whole else f" · above {_ABOUT} estimated"
     drawn: list[Row] = []
     for chart, count in zip(figure.charts(), (upper, rows - upper), strict=True):
-        drawn += _chart(figure, chart, count, width)
+        drawn += _chart(figure, chart, count, width, about)
     if kept:
         drawn.append(_kept(figure))
     return [_joined(row) for row in (*drawn, *_size_axis(figure))]
@@ -148,10 +184,11 @@ def _joined(row: Row) -> Row:
     ]
 
 
-def _chart(figure: Figure, chart: Chart, count: int, width: int) -> list[Row]:
+def _chart(figure: Figure, chart: Chart, count: int, width: int, about: str) -> list[Row]:
     axis = Axis.of(list(chart.values.values()), count)
     scale = ", on a logarithmic scale" if axis.by_log else ""
-    rows: list[Row] = [[(fit(f"{chart.body} {chart.caption}{scale}", width), chart.look)]]
+    caption = f"{chart.body} {chart.caption}{scale}{about}"
+    rows: list[Row] = [[(fit(caption, width), chart.look)]]
     heights = {size: axis.height(value) for size, value in chart.values.items()}
     labels = _labels(axis, chart.told) if chart.values else {}
     for row in range(count - 1, -1, -1):
@@ -202,7 +239,10 @@ def _kept(figure: Figure) -> Row:
     cells: Row = [(f"{'kept':>{AXIS_CELLS - 1}} ", "axis")]
     for size in figure.sizes:
         point = figure.points.get(size)
-        share = point.kept / point.chunks if point is not None and point.chunks else 0.0
+        if point is None:
+            cells.append((_ABOUT, "axis"))
+            continue
+        share = point.kept / point.chunks if point.chunks else 0.0
         level = max(ceil(share * 4 - 0.5), 1) if share else 0
         cells.append((_SHARES[min(4, level)], "kept"))
     return cells
@@ -211,7 +251,7 @@ def _kept(figure: Figure) -> Row:
 def _size_axis(figure: Figure) -> list[Row]:
     """The line below, round sizes, and which size is set and which is read."""
     sizes = figure.sizes
-    line = ["─"] * len(sizes)
+    line = ["─" if size in figure.points else _ABOUT for size in sizes]
     numbers = [" "] * (len(sizes) + AXIS_CELLS)
     free = 0
     for size in _round_sizes(sizes):

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.curving import Curving
 
+_LEAST_SHARE = 8
+"""Once one of so many sizes is worked out, it is said what the curve means so far."""
+
 
 class CurveScreen(WholeScreen):
     """Reads a curve while it is worked out; `enter` uses the size under the reading cursor."""
@@ -169,14 +172,20 @@ class CurveScreen(WholeScreen):
         done = sum(size in points for size in set(self._sizes))
         of = len(set(self._sizes))
         name = f"CURVE of chunk sizes in {unit}"
-        part = f" · {done} of {of} sizes worked out" if done < of else ""
+        exact = f" · {done} of {of} sizes exact" if done < of else ""
+        others = ", the others estimated" if done < of else ""
         running, brief = "", ""
         if bench.running:
             running = " · a judgment is in flight: what is kept is counted as of before"
             brief = " · kept: as of before"
-        less = f" · {done}/{of}" if part else ""
-        self.show_title(f"{name}{part}{running}", f"{name}{part}{brief}", f"CURVE{less}{brief}")
-        self._chart.show(Figure(self._sizes, points, self._today, self._cursor))
+        less = f" · {done}/{of} exact" if done < of else ""
+        self.show_title(
+            f"{name}{exact}{others}{running}",
+            f"{name}{exact}{others}{brief}",
+            f"{name}{exact}{brief}",
+            f"CURVE{less}{brief}",
+        )
+        self._chart.show(Figure(self._sizes, points, self._today, self._cursor, curving.rough))
         point = points.get(self._cursor)
         advice = bench.time_needed(point.to_ask) if point is not None else None
         words = point_variants(point, self._cursor, unit, advice, applies=bench.applies)
@@ -184,9 +193,12 @@ class CurveScreen(WholeScreen):
         self._show_meaning(points, whole=done == of)
 
     def _show_meaning(self, points: dict[int, CurvePoint], *, whole: bool) -> None:
-        known = [points[size] for size in sorted(set(self._sizes)) if size in points]
+        sizes = sorted(set(self._sizes))
+        known = [points[size] for size in sizes if size in points]
         now = points.get(self._today)
-        meaning = CurveMeaning.of(known, now) if now is not None else None
+        # A few sizes that lie far apart would say what is soon another thing.
+        enough = len(known) * _LEAST_SHARE >= len(sizes)
+        meaning = CurveMeaning.of(known, now) if now is not None and enough else None
         free = self._bench.judge.model == OFFLINE_MODEL
         words = meaning_words(meaning, self._today, free=free)
         so_far = "" if whole or not words else "so far: "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
+from longjudge.curve import WORTH_SAVING
 from longjudge.limits import duration_words
 from longjudge_tui.curve.drawing import short
 from longjudge_tui.wording import dollars, plural, price_range, tokens
@@ -64,13 +66,15 @@ def meaning_words(meaning: CurveMeaning | None, today: int, *, free: bool) -> st
     if meaning.dearer_from is not None:
         times = f"up to {meaning.dearer:.1f} times as much"
         said.append(f"from {short(meaning.dearer_from)} on they take more again, {times}")
-    if today < meaning.flat_from and meaning.spared >= 0.03:
+    if meaning.spared >= WORTH_SAVING:
         share = f"{100 * meaning.spared:.0f} %"
-        said.append(f"{short(meaning.best)} would take {share} less than {short(today)}")
+        less = f"cost {share} less" if meaning.by_price else f"take {share} fewer tokens"
+        said.append(f"{short(meaning.best)} would {less} than {short(today)}")
     else:
-        said.append(f"{short(today)} takes no more than that")
+        above = max(100 * WORTH_SAVING, ceil(100 * meaning.above))
+        said.append(f"{short(today)} is within {above:.0f} % of the least")
     if free:
         said.append("the offline rules cost nothing, so this is of tokens")
     elif not meaning.by_price:
         said.append("the model's price is unknown, so this is of tokens")
-    return " · ".join(said)
+    return ("with nothing kept: " if meaning.kept else "") + " · ".join(said)

@@ -283,7 +283,8 @@ class RubricEditor(VersionActions):
             before = self.session.position
             self.session.look_at(before + direction)
             if self.session.position == before:
-                self.notify(f"this is the {'first' if direction < 0 else 'last'} part", markup=False)
+                end = "first" if direction < 0 else "last"
+                self.notify(f"this is the {end} part", markup=False)
             self.tick()
 
     def action_try_rubric(self) -> None:
@@ -372,7 +373,10 @@ class RubricEditor(VersionActions):
         """Go back; what is not saved stays as a draft."""
         if self.session is not None and self.session.unsaved:
             key = command("edit_rubric").bar_key
-            self.notify(f"not saved: the draft is kept, {key} opens it again", markup=False)
+            said = f"not saved: the draft is kept, {key} opens it again"
+            if self.session.draft_problem:
+                said = f"NOT SAVED: {key} opens it again until you quit; no draft could be written"
+            self.notify(said, markup=False)
         self.dismiss(None)
 
 

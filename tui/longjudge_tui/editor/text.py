@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from textual import events
     from textual.widgets.text_area import Edit
 
+LONGEST_WRAPPED = 4_000
+"""A longer line takes seconds to draw in pieces."""
+
 _FAULT, _WARNING = "rubrictext--fault", "rubrictext--warning"
 
 
@@ -69,11 +72,27 @@ class RubricText(TextArea):
             self.post_message(self.Refused(words))
         # Most edits are short; only what could pass the limit is measured.
         if len(edit.text) > 1 or edit.text == "\n":
-            there = len(self.text.encode())
-            if edit.text and there + len(edit.text.encode()) > MAX_TOML_BYTES:
-                self.post_message(self.Refused(f"a rubric has {MAX_TOML_BYTES} bytes at most"))
+            replaced = self.document.get_text_range(edit.top, edit.bottom)
+            stays = len(self.text.encode()) - len(replaced.encode())
+            if edit.text and stays + len(edit.text.encode()) > MAX_TOML_BYTES:
+                self.post_message(
+                    self.Refused(f"nothing was put in: a rubric has {MAX_TOML_BYTES} bytes at most")
+                )
                 return EditResult(edit.to_location, "")
+        line = self.document.get_line(edit.from_location[0])
+        self._wrap_or_not(max(len(line), *map(len, edit.text.split("\n"))))
         return super().edit(edit)
+
+    def load_text(self, text: str) -> None:
+        """Hold another text, without a way back."""
+        self._wrap_or_not(max(map(len, text.split("\n"))))
+        super().load_text(text)
+
+    def _wrap_or_not(self, longest: int) -> None:
+        if self.soft_wrap and longest > LONGEST_WRAPPED:
+            self.soft_wrap = False
+            words = f"a line has more than {LONGEST_WRAPPED:,} characters: lines are not wrapped"
+            self.post_message(self.Refused(words))
 
     def action_undo(self) -> None:
         """Take back the last change, or say that there is none."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from longjudge_tui.bench.holding import Holding, HoldRow
 
-WIDE = 60
+WIDE, NARROW = 60, 50
 OWNER_CELLS = 26
 DAY = 86_400
 _STATES: Final = {
@@ -74,12 +74,22 @@ class HoldsList(LineList):
             return [(self._empty, "gap" if self._holding.error else "dim")]
         each = self._shown[row]
         state, look = _STATES[each.hold.state]
-        owner = owner_words(each)
-        cells: Cells = [(fit(state, 12), look), (f"{_age(each.age):>6}  ", "dim")]
         detail = _brief(line(each.hold.detail))
+        brief = f"{owner_words(each, brief=True)}{'' if each.hold.alive else ' dead'}"
+        if width < NARROW:
+            # The session is mostly the same one, and so it is what is cut off.
+            part, of, session = detail.partition(" of ")
+            return [
+                (fit(state, 12), look),
+                (f"{part} " if of else "", "plain"),
+                (brief, "strong"),
+                (f" {_age(each.age)} ", "dim"),
+                (session, "plain"),
+            ]
+        cells: Cells = [(fit(state, 12), look), (f"{_age(each.age):>6}  ", "dim")]
         if width < WIDE:
-            lives = "" if each.hold.alive else " dead"
-            return [*cells, (f"{owner}{lives}  ", "strong"), (detail, "plain")]
+            return [*cells, (f"{brief}  ", "strong"), (detail, "plain")]
+        owner = owner_words(each)
         lives = ("alive  ", "clean") if each.hold.alive else ("dead   ", "gap")
         kind = f"{each.hold.kind.value}  "
         return [
@@ -111,13 +121,13 @@ def holds_choices(holding: Holding) -> list[Choice]:
     ]
 
 
-def owner_words(row: HoldRow) -> str:
+def owner_words(row: HoldRow, *, brief: bool = False) -> str:
     """Who holds it, as seen from here."""
     if row.mine:
         return "this window"
     pid, _, host = row.hold.owner.partition(" on ")
     if host == this_process().host:
-        return f"other process, {line(pid, OWNER_CELLS)}"
+        return f"{'' if brief else 'other process, '}{line(pid, OWNER_CELLS)}"
     return line(row.hold.owner, OWNER_CELLS)
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from longjudge.faults import FaultKind, Parts
 from longjudge.prompt import chunk_tag
-from longjudge.states import GapReason
+from longjudge.settings import in_seconds
 from longjudge.text import clean
 from longjudge_tui.bench.sizes import Unit
+from longjudge_tui.lab.course import course_of, run_of
 from longjudge_tui.wording import plural
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from longjudge.chunks import ChunkPlan
     from longjudge.faults import Fault, Forced
+    from longjudge.settings import Settings
     from longjudge_tui.bench.bench import Bench
 
 MOST_LOOKS = 5_000
@@ -27,19 +29,8 @@ MOST_LOOKS = 5_000
 
 MOST_RUNS = 8
 
-_ENDS_AS: Final = {
-    FaultKind.TIMEOUT: (GapReason.TIMED_OUT, 1),
-    FaultKind.REFUSAL: (GapReason.REFUSED, 1),
-    FaultKind.BAD_JSON: (GapReason.UNPARSABLE, 2),
-    FaultKind.EMPTY: (GapReason.UNPARSABLE, 2),
-    FaultKind.TRUNCATED: (GapReason.TRUNCATED, 2),
-    FaultKind.THINKING_ONLY: (GapReason.TRUNCATED, 2),
-    FaultKind.SERVER_ERROR: (GapReason.PROVIDER_ERROR, 5),
-    FaultKind.DROP: (GapReason.PROVIDER_ERROR, 5),
-    FaultKind.RATE_LIMITED: (GapReason.RATE_LIMITED, 8),
-    FaultKind.OVERLOADED: (GapReason.RATE_LIMITED, 8),
-}
-"""What a chunk ends as, and after how many such answers."""
+LONG = 10.0
+"""A run that failures make so many seconds long is said to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +77,15 @@ class Reach:
             return None
         tags = self._tags_of(outlook.plan)
         kept = [self._bench.is_kept(position) for position in range(len(tags))]
-        met = [fault.meets(place + 1, tag) for place, tag in enumerate(tags)]
+        meeting = [
+            tuple(each for each in fault.forced if each.meets(place + 1, tag))
+            for place, tag in enumerate(tags)
+        ]
+        met = [bool(each) for each in meeting]
         cells = [MARKS[0 if not m else 1 if k else 2] for m, k in zip(met, kept, strict=True)]
-        asked = [place for place, is_kept in enumerate(kept) if not is_kept]
-        return Foreseen(_met_words(met, kept), _outcome(fault, tags, asked), tuple(cells))
+        asked = [each for each, is_kept in zip(meeting, kept, strict=True) if not is_kept]
+        outcome = _outcome(fault, asked, self._bench.settings)
+        return Foreseen(_met_words(met, kept), outcome, tuple(cells))
 
     def _tags_of(self, plan: ChunkPlan) -> list[str]:
         if plan is not self._plan:
@@ -131,20 +127,21 @@ def _runs(places: Sequence[int]) -> str:
     return ",".join([*words, *(["…"] if len(runs) > MOST_RUNS else [])])
 
 
-def _outcome(fault: Fault, tags: Sequence[str], asked: Sequence[int]) -> str:
-    """How a run would end, in one sentence."""
-    gaps: Counter[GapReason] = Counter()
-    again = late = lost = 0
-    for place in asked:
-        met = [each for each in fault.forced if each.meets(place + 1, tags[place])]
-        ends = next((_ends_as(each) for each in met if _ends_as(each) is not None), None)
-        if ends is not None:
-            gaps[ends] += 1
-            continue
-        again += any(each.kind.keeps_back for each in met)
-        late += any(each.kind is FaultKind.SLOW for each in met)
-        lost += any(each.kind is FaultKind.FULL_DISK for each in met)
-    judged = len(asked) - gaps.total()
+def _outcome(fault: Fault, met: Sequence[tuple[Forced, ...]], settings: Settings) -> str:
+    """How a run would end, in one sentence; `met` is what meets each chunk that it asks about."""
+    if not met:
+        return "a run asks nothing now, so nothing fails"
+    known = {each: course_of(each) for each in set(met)}
+    courses = [known[each] for each in met]
+    ends = run_of(courses, settings.concurrency, settings.time_limit)
+    gaps = Counter(reason for reason in ends.reasons if reason is not None)
+    late = again = lost = 0
+    for forced, course, reason in zip(met, courses, ends.reasons, strict=True):
+        if reason is None:
+            again += len(course.steps) > 1
+            late += any(each.kind is FaultKind.SLOW for each in forced)
+            lost += any(each.kind is FaultKind.FULL_DISK for each in forced)
+    judged = len(met) - gaps.total()
     ended = ", ".join(f"{count:,} {reason.value}" for reason, count in gaps.most_common())
     words = [
         *([f"{plural(gaps.total(), 'gap')} ({ended})"] if gaps else []),
@@ -152,19 +149,19 @@ def _outcome(fault: Fault, tags: Sequence[str], asked: Sequence[int]) -> str:
         *([f"{again:,} of them asked again first"] if again else []),
         *([f"{late:,} late"] if late else []),
         *([f"{lost:,} not kept"] if lost else []),
+        *_time_words(ends.seconds, settings.time_limit),
     ]
     crash = next((each for each in fault.forced if each.kind is FaultKind.CRASH), None)
-    if crash is not None and judged >= (crash.value or 0):
+    if crash is not None and judged - lost >= (crash.value or 0):
         words = [f"the app is killed after {plural(int(crash.value or 0), 'verdict')}"]
-    if not asked:
-        return "a run asks nothing now, so nothing fails"
-    return f"a run asks {plural(len(asked), 'chunk')}: {', '.join(words)}"
+    return f"a run asks {plural(len(met), 'chunk')}: {', '.join(words)}"
 
 
-def _ends_as(forced: Forced) -> GapReason | None:
-    """What a chunk that is met by it ends as; None where it is judged after all."""
-    known = _ENDS_AS.get(forced.kind)
-    if known is None:
-        return None
-    reason, attempts = known
-    return reason if forced.times is None or forced.times >= attempts else None
+def _time_words(seconds: float | None, limit: float) -> list[str]:
+    """How long that waits, where it is long, and whether the limit ends it."""
+    if seconds is None:
+        return ["how long that takes is not foreseen"]
+    if seconds >= limit:
+        return [f"roughly, since the limit of {in_seconds(limit)} s ends it"]
+    close = f", close to the limit of {in_seconds(limit)} s" if seconds > limit / 2 else ""
+    return [f"with some {seconds:,.0f} s of waits{close}"] if close or seconds >= LONG else []

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from longjudge.result import count_verified
 from longjudge.sessions.values import is_array, is_object
 from longjudge.states import JudgmentStatus
+from longjudge.store import real_path
 from longjudge_tui.bench.sizes import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from longjudge.history import Entry
     from longjudge.result import Result
-    from longjudge.sessions import SessionFile
+    from longjudge.sessions import Session, SessionFile
     from longjudge.store import PastJudgment
     from longjudge_tui.bench.marking import MarkKey
     from longjudge_tui.library.counting import Facts
@@ -59,6 +61,15 @@ class Last:
     marked_by: tuple[MarkKey, ...] = field(default=(), compare=False, repr=False)
     before: Last | None = None
     forced: bool = False
+
+    @classmethod
+    def of_broken_off(cls, entry: Entry) -> Last:
+        """A run that was ended by force: what it judged was not counted."""
+        setting = entry.setting
+        unit = Unit.TOKENS if setting is not None and setting.unit == "tokens" else Unit.CHARACTERS
+        size = setting.size if setting is not None else 0
+        by = By(size, unit, entry.model, entry.rubric, entry.version)
+        return cls(entry.status, None, 0, entry.chunks, 0, entry.created, by=by)
 
     @classmethod
     def of_result(cls, result: Result, marked_by: Iterable[MarkKey]) -> Last:
@@ -147,6 +158,17 @@ def _mark_keys(findings: Sequence[object], digests: Sequence[str]) -> Iterator[M
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+def newest(last: Last | None, broken_off: Sequence[Entry], session: Session | None) -> Last | None:
+    """The newest judgment of a session, or the run of it that was ended by force since."""
+    if session is None:
+        return last
+    about = real_path(session.path), session.id
+    found = next((each for each in broken_off if each.session == about), None)
+    if found is None or (last is not None and last.created >= found.created):
+        return last
+    return Last.of_broken_off(found)
 
 
 class PastResults:

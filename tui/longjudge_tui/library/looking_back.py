@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.history import BROKEN_OFF
 from longjudge.prices import OFFLINE_MODEL
 from longjudge_tui.commands import command
 from longjudge_tui.wording import line, moment, plural
@@ -21,6 +22,10 @@ def judged_otherwise(last: Last, now: By) -> str:
     if by is None or by == now or not last.applies:
         return ""
     what, keys = _differences(by, now)
+    if last.status == BROKEN_OFF:
+        back = f"{command('show_past').shown} {command('open').shown}"
+        shows = f"{back} shows it, {command('run').shown} goes on"
+        return f"a run {' '.join(what)} was ended by force: what it judged is kept · {shows}"
     came_of_it = f"{last.judged:,} of {plural(last.chunks, 'part')}, {_ending(last)}"
     leads = [f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it"] if keys else []
     back = f"{command('show_past').shown} {command('open').shown}"
@@ -39,6 +44,8 @@ def cut_off(last: Last, now: By, rest: str) -> str:
     """
     if not last.left or last.by != now or last.forced:
         return ""
+    if last.status == BROKEN_OFF:
+        return f"last run, {moment(last.created)}: ended by force, its verdicts are kept · {rest}"
     judged = f"{last.judged:,} of {plural(last.chunks, 'part')} judged"
     return f"last run, {moment(last.created)}: {_ending(last)}, {judged} · {rest}"
 

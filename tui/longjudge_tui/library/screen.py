@@ -16,7 +16,6 @@ from longjudge.store import real_path
 from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.held.holds_dialog import HoldsDialog
-from longjudge_tui.lab.opening import failure_lab
 from longjudge_tui.library.session_list import LibraryList
 from longjudge_tui.library.words import (
     about,
@@ -29,8 +28,6 @@ from longjudge_tui.library.words import (
     sum_words,
 )
 from longjudge_tui.pace import look_often
-from longjudge_tui.past.past_list import PastView
-from longjudge_tui.past.screen import PastScreen, Subject
 from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.line_list import LineList
@@ -335,10 +332,16 @@ class Library(Screen[None]):
 
     def action_failure_lab(self) -> None:
         """Pick a failure to force."""
+        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        from longjudge_tui.lab.opening import failure_lab
+
         self.app.push_screen(failure_lab(self.shelf.bench))  # pyright: ignore[reportUnknownMemberType]
 
     def action_show_past(self) -> None:
         """List past judgments: of all, and of the session under the cursor."""
+        from longjudge_tui.past.past_list import PastView
+        from longjudge_tui.past.screen import PastScreen, Subject
+
         shelf, file = self.shelf, self.sessions.under_cursor
         subject = None
         if file is not None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
+from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.library.counting import Counting
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
-from longjudge_tui.library.last import Last
+from longjudge_tui.library.last import Last, newest
 from longjudge_tui.library.listing import Listing, size_of
 from longjudge_tui.library.looking_back import cut_off, judged_otherwise
 from longjudge_tui.library.offers import Offers
@@ -26,6 +27,7 @@ from longjudge_tui.library.terms import Terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from longjudge.history import Entry
     from longjudge.result import Result
     from longjudge.sessions import SessionFile
     from longjudge.store import Store
@@ -91,6 +93,7 @@ class Shelf:
         self._sum: tuple[object, Sum] | None = None
         self._look_task: asyncio.Task[None] | None = None
         self._recalled: SessionFile | None = None
+        self._broken_off: list[Entry] = []
         self._list(found)
         bench.on_stock_changed = self._stock_changed
         bench.on_opened = self._recall
@@ -311,7 +314,7 @@ class Shelf:
             return
         if self._recalled is not None and _same(self._recalled, opened):
             return
-        last = self.lasts.get(self._listed(opened))
+        last = newest(self.lasts.get(self._listed(opened)), self._broken_off, self.bench.session)
         if last is not None or self.results.ready:
             self._recalled = opened
         if last is not None and (words := judged_otherwise(last, self.terms.by)):
@@ -359,6 +362,7 @@ class Shelf:
     async def _read_past(self) -> None:
         facts = self.counting.facts
         try:
+            self._broken_off = await broken_off(self._store)
             await self.results.read(self.listing.files, facts)
             self._recall()
             await self.results.read_before(self.listing.files, facts)

@@ -50,7 +50,7 @@ def entry_cells(entry: Entry, width: int, *, picked: bool, with_session: bool) -
 
 def entry_columns(width: int, *, with_session: bool) -> str:
     """What the columns are called."""
-    what = "session" if with_session else "chunks, judge, rubric"
+    what = "session" if with_session else "chunks, rubric, judge"
     if width >= WIDE:
         return (
             f"{'':3}{'when':17}{'ended':15}{'findings':11}{'score (could be)':18}"
@@ -79,7 +79,7 @@ def status_look(entry: Entry) -> str:
 
 def score_words(entry: Entry) -> str:
     """The score with what it may still become."""
-    if not entry.known or not entry.applies:
+    if not entry.known or not entry.applies or not entry.recorded:
         return "–"
     score = "none" if entry.score is None else f"{entry.score:.2f}"
     return f"{score} ({entry.low:.2f}-{entry.high:.2f})"
@@ -87,6 +87,8 @@ def score_words(entry: Entry) -> str:
 
 def coverage(entry: Entry) -> str:
     """Judged of all chunks."""
+    if not entry.recorded:
+        return f"?/{entry.chunks}"
     return f"{entry.judged}/{entry.chunks}" if entry.known and entry.applies else "–"
 
 
@@ -111,7 +113,7 @@ def judge_words(model: str) -> str:
 def by_words(entry: Entry) -> str:
     """What it went by."""
     rubric = f"{line(entry.rubric, 60)} {line(entry.version, 12)}"
-    return f"{setting_words(entry.setting)} · {judge_words(entry.model)} · {rubric}"
+    return f"{setting_words(entry.setting)} · {rubric} · {judge_words(entry.model)}"
 
 
 def _marks(entry: Entry) -> str:
@@ -125,6 +127,9 @@ def entry_words(entry: Entry) -> tuple[str, ...]:
     """All about a judgment, longest first."""
     if not entry.known:
         return (f"{line(entry.id, 40)} · recorded in a form that does not read any more",)
+    if not entry.recorded:
+        ended = f"ended by force: what it judged of {plural(entry.chunks, 'chunk')} is kept"
+        return f"{line(name_of(entry), 80)} · {ended} · {by_words(entry)}", ended
     quotes = quotes_words(entry.verified, entry.findings)
     marks = ", ".join(
         f"{count} marked {word}"
@@ -151,6 +156,8 @@ def entry_words(entry: Entry) -> tuple[str, ...]:
 
 def rest_words(entry: Entry) -> str:
     """What going on with it asks, about; empty where nothing is left."""
+    if not entry.recorded:
+        return "r goes on with what is missing"
     if not entry.unjudged or not entry.applies:
         return ""
     cost = entry.cost_of_rest

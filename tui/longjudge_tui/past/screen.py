@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from longjudge.errors import StoreError
-from longjudge_tui.bench.archive import Archive
+from longjudge_tui.bench.archive import Archive, words_of_group, words_of_period
 from longjudge_tui.bench.going_on import SAVED
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.reporting import Report, report_of_past
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     Work = Callable[[Report], Awaitable[None]]
 
 TOAST_SECONDS = 6
+NOT_RECORDED = "this run was ended by force and not recorded: enter shows what is kept of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,12 +253,12 @@ class PastScreen(WholeScreen):
             self.chosen = entry
             self.dismiss(None)
         elif (group := self.lines.group) is not None:
-            self._show_filtered(f"{group.version} {group.model}")
-        elif (period := self.lines.period) is not None and period.days == 1:
-            self._show_filtered(period.start.isoformat())
+            self._show_filtered(words_of_group(group))
+        elif (period := self.lines.period) is not None:
+            self._show_filtered(words_of_period(period))
 
     def _show_filtered(self, words: str) -> None:
-        self.field.value = line(words, 100)
+        self.field.value = words
         self.choose_view(PastView.ALL)
 
     def action_order_past(self) -> None:
@@ -273,6 +274,9 @@ class PastScreen(WholeScreen):
         if entry is None:
             self._say("no judgment is under the cursor")
             return
+        if not entry.recorded:
+            self._say(NOT_RECORDED)
+            return
         picked = self.lines.picked
         if entry.id in picked:
             picked.remove(entry.id)
@@ -284,7 +288,7 @@ class PastScreen(WholeScreen):
     def action_compare_past(self) -> None:
         """Compare the two that are picked; with one, the one under the cursor is the other."""
         entry, picked = self.lines.entry, list(self.lines.picked)
-        if len(picked) == 1 and entry is not None and entry.id not in picked:
+        if len(picked) == 1 and entry is not None and entry.recorded and entry.id not in picked:
             picked.append(entry.id)
         if len(picked) < 2:
             picks = command("pick_past").shown
@@ -305,6 +309,8 @@ class PastScreen(WholeScreen):
         entry = self.lines.entry
         if entry is None:
             self._say("no judgment is under the cursor")
+        elif not entry.recorded:
+            self._say(NOT_RECORDED)
         else:
             self.chores.start(self._report(entry, work))
 

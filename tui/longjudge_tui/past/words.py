@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from longjudge_tui.past.entry_rows import entry_words, rest_words
 from longjudge_tui.past.past_list import PastList, PastView
@@ -10,7 +10,11 @@ from longjudge_tui.past.sum_rows import group_words, period_words
 from longjudge_tui.wording import line, plural
 
 if TYPE_CHECKING:
+    from longjudge.history import Entry
     from longjudge_tui.bench.archive import Archive
+
+MOST_LOOKED_AT: Final = 1_000
+"""In so many judgments a later one is looked for with every look at the screen."""
 
 
 def titles(archive: Archive, view: PastView, name: str) -> tuple[str, ...]:
@@ -65,22 +69,38 @@ def row_words(lines: PastList, archive: Archive) -> tuple[str, ...]:
     return ("nothing was judged yet",)
 
 
+def _judged_since(lines: PastList, entry: Entry) -> bool:
+    """Whether a later judgment by the same has verdicts about more of the session."""
+    entries = lines.rows.entries
+    return len(entries) <= MOST_LOOKED_AT and any(
+        each.created > entry.created
+        and each.session == entry.session
+        and each.unjudged < entry.unjudged
+        and (each.model, each.version, each.setting) == (entry.model, entry.version, entry.setting)
+        for each in entries
+    )
+
+
 def enter_words(lines: PastList, picked: str, *, here: bool) -> tuple[str, ...]:
     """What enter does, and what goes on from there; `here` is a judgment of the open session."""
     more = [picked] if picked else []
     if (entry := lines.entry) is not None:
         shows = "enter shows it as it ended" if here else "enter opens its session, as it ended"
-        rest = rest_words(entry)
+        if not entry.recorded:
+            shows = "enter shows what is kept of it"
+        rest = "" if _judged_since(lines, entry) else rest_words(entry)
         goes_on = [f"then {rest}"] if rest else []
+        keys = ["space picks · y copies · O saves its report"] if entry.recorded else []
         return (
-            " · ".join([*more, shows, *goes_on, "space picks · y copies · O saves its report"]),
+            " · ".join([*more, shows, *goes_on, *keys]),
             " · ".join([*more, shows, *goes_on]),
             " · ".join([*more, *(goes_on or [shows])]),
         )
     if lines.group is not None:
         return ("enter lists its judgments · counts are of the newest judgment of each session",)
     if (period := lines.period) is not None:
-        lists = "enter lists that day · " if period.days == 1 else ""
-        weeks = "days without a judgment are left out"
-        return (f"{lists}no score: cut off or failed · {weeks}",)
+        which = {0: "all", 1: "that day's"}.get(period.days, "that week's")
+        left_out = "days without a judgment are left out"
+        lists = f"enter lists {which} judgments"
+        return f"{lists} · no score: cut off or failed · {left_out}", lists
     return ("esc goes back",)

@@ -134,7 +134,7 @@ class ChunkList(ThreadedList):
         if not bench.applies:
             return ChunkFacts(bench.generation, "– not asked", "dim", "no tool call")
         record = records.record(position) if records else None
-        if record is None or (run is None and not record.state.ended):
+        if record is None or ((run is None or run.recalled) and not record.state.ended):
             word, look = ("● kept", "clean") if bench.is_kept(position) else ("○ to ask", "dim")
             known = [bench.reasons.of(position), self._piece(position)]
             return ChunkFacts(bench.generation, word, look, " · ".join(filter(None, known)))

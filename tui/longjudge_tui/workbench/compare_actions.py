@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longjudge_tui.compare.opening import comparison_screen
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
 from longjudge_tui.workbench.detail_panel import Passage
@@ -22,6 +21,9 @@ class CompareActions(ChunkInSight):
 
     def action_compare(self) -> None:
         """Lay two judgments of the session side by side."""
+        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        from longjudge_tui.compare.opening import comparison_screen
+
         self.leave_field()
         if self.bench.session is None:
             self.notify("the session is still being read", markup=False)

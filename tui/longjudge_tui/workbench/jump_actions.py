@@ -46,7 +46,8 @@ class JumpActions(Screen[None]):
         event.stop()
         found, session, outlook = event.line, self.bench.session, self.bench.outlook
         if found.part is None:
-            self._say_why_not("this line is about no chunk")
+            # All of it, where the panel is too narrow for it.
+            self._say_why_not(f"this line is about no chunk: {found.words}")
         elif session is None or outlook is None or found.subject != Subject.of(session):
             where = found.subject.name if found.subject is not None else "another session"
             self._say_why_not(f"part {found.part.number} is one of {where}: open that first")

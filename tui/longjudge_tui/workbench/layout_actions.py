@@ -199,9 +199,6 @@ class LayoutActions(Screen[None]):
             # There is nothing to share; with the next key there is.
             self._choose(replace(layout, maximised=None))
             return
-        if split is Split.SETTINGS and (self._breadth is Breadth.NARROW or layout.folded):
-            self.notify("settings in one line are as wide as the screen", markup=False)
-            return
         first, total = self._stands(split)
         if not 0 < first < total:
             # One of the two comes into sight with the next frame only.

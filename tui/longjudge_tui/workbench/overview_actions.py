@@ -8,7 +8,6 @@ from textual import on
 from textual.screen import Screen
 
 from longjudge_tui.bench.live import banner
-from longjudge_tui.curve.screen import CurveScreen
 from longjudge_tui.workbench.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -79,6 +78,9 @@ class OverviewActions(Screen[None]):
 
     def action_show_curve(self) -> None:
         """Show what every chunk size would make and cost."""
+        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        from longjudge_tui.curve.screen import CurveScreen
+
         self.leave_field()
         bench = self.bench
         if bench.session is None or bench.outlook is None:

@@ -14,7 +14,6 @@ from longjudge.store import real_path
 from longjudge_tui.bench.going_on import SAVED
 from longjudge_tui.bench.reporting import report_now
 from longjudge_tui.clipboard import save, shown_path
-from longjudge_tui.past.screen import PastScreen, Subject
 from longjudge_tui.wording import line
 
 if TYPE_CHECKING:
@@ -42,6 +41,9 @@ class PastActions(Screen[None]):
 
     def action_show_past(self) -> None:
         """List the judgments of this session, and of all."""
+        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        from longjudge_tui.past.screen import PastScreen
+
         self.leave_field()
         screen = PastScreen(self.bench, _subject(self.bench))
 
@@ -114,6 +116,8 @@ class PastActions(Screen[None]):
 
 def _subject(bench: Bench) -> Subject | None:
     """The open session; of one that is still being read, what is known of its file."""
+    from longjudge_tui.past.screen import Subject
+
     session, loading = bench.session, bench.loading
     if loading is not None:
         file = loading.file

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from longjudge_tui.commands import Scope, bindings
+from longjudge_tui.commands import Scope, binding_of, bindings
 
 if TYPE_CHECKING:
     from textual import events
@@ -25,7 +25,10 @@ class SizeSlider(Widget, can_focus=True):
     """
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.SLIDER)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(Scope.SLIDER),
+        *map(binding_of, ("up", "down")),
+    ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"slider--thumb", "slider--track"}
 
     class Moved(Message):
@@ -40,7 +43,7 @@ class SizeSlider(Widget, can_focus=True):
             return isinstance(message, SizeSlider.Moved)
 
     class Turned(Message):
-        """The wheel was turned by one step, up (1) or down (-1)."""
+        """The wheel was turned by one step, up (1) or down (-1), or a key does the same."""
 
         def __init__(self, direction: int) -> None:
             super().__init__()
@@ -110,6 +113,14 @@ class SizeSlider(Widget, can_focus=True):
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """One step down."""
         event.stop()
+        self.post_message(self.Turned(-1))
+
+    def action_up(self) -> None:
+        """Larger chunks by one step."""
+        self.post_message(self.Turned(1))
+
+    def action_down(self) -> None:
+        """Smaller chunks by one step."""
         self.post_message(self.Turned(-1))
 
     def action_least(self) -> None:

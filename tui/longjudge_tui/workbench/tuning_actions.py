@@ -15,7 +15,6 @@ from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.commands import command
-from longjudge_tui.lab.opening import failure_lab
 from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.choices import (
@@ -204,6 +203,9 @@ class TuningActions(Screen[None]):
 
     def action_failure_lab(self) -> None:
         """Pick a failure to force."""
+        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        from longjudge_tui.lab.opening import failure_lab
+
         self.leave_field()
         self._host.push_screen(failure_lab(self.bench, self.part_meant), self._chosen)
 
