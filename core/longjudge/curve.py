@@ -135,9 +135,9 @@ class CurveMeaning:
     """What a curve says, as far as its points reach.
 
     Up to `mostly_fixed` what comes back with every question is most of the burden; None where it
-    never is. From `flat_from` on larger chunks save less than `WORTH_SAVING`. `best` is the smallest
-    size that takes no more than that above the least, `spared` how much less than now it takes, as
-    a share, and `above` how much more than the least is taken now. From `dearer_from` on
+    never is. From `flat_from` on larger chunks save less than `WORTH_SAVING`. `best` is the
+    smallest size that takes no more than that above the least, `spared` how much less than now it
+    takes, as a share, and `above` how much more than the least is taken now. From `dearer_from` on
     larger chunks take more again, up to `dearer` times as much; None where they never do. All of it
     is of what every chunk takes; `kept` is whether some need not be asked about.
     """

@@ -13,6 +13,7 @@ import pytest
 from longjudge_tui import clipboard
 from longjudge_tui.commands import COMMANDS, Scope, command
 from longjudge_tui.lab import wishes
+from longjudge_tui.widgets.lines import panel_around
 
 
 @pytest.fixture(autouse=True)
@@ -142,9 +143,25 @@ async def test_the_help_and_the_bar_follow_the_panel_that_has_the_keys(open_desk
         await help_here(desk, "Here: FINDINGS")
         await desk.press("s")
         await help_here_in_field(desk)
+        for name in ("events", "findings", "gaps", "holds", "log", "detail", "slider", "timeline"):
+            await names_only_keys_that_work(desk, name)
         await desk.press("escape", "1", "escape")
         await desk.sees("SESSIONS 1")
         await help_here(desk, "Here: SESSIONS")
+
+
+async def names_only_keys_that_work(desk, name):
+    """What the help says first about a panel, and the bar shows, does something there."""
+    screen = desk.app.screen
+    tabs = ("findings", "gaps", "holds", "log")
+    if name in tabs:
+        await desk.press(f"{tabs.index(name) + 1}")
+    screen.set_focus(screen.query_one(f"#{name}"))
+    await desk.until(lambda: screen.focused is not None and screen.focused.id == name)
+    panel, active = panel_around(screen.focused), screen.active_bindings
+    for each in panel.keys:
+        does = [active[key].binding.action for key in command(each).keys if key in active]
+        assert any(each in action for action in does), (name, each, does)
 
 
 async def help_here_in_field(desk):

@@ -187,6 +187,12 @@ async def test_keys_of_the_layout_say_why_nothing_moves_and_tab_knows_every_pane
         await desk.press("tab", "pagedown", "enter")
         await desk.until(lambda: desk.app.screen.focused.id == "chunks")
         assert not desk.rows("chunks")[0].startswith("▶")
+        # In few rows the settings at the side come closer, down to their buttons.
+        for rows, left_out in ((30, "[ Run 0.5 s t ] "), (24, "exact prompt"), (16, "▏ SETTINGS")):
+            await desk.pilot.resize_terminal(120, rows)
+            await desk.until(lambda rows=rows: region(desk, "keys").y == rows - 1)
+            await desk.sees("[ Cancel       x ]")
+            await desk.until(lambda words=left_out: words not in desk.text, left_out)
 
 
 async def test_the_layout_and_the_tab_are_as_they_were_left(open_desk, write_session, tmp_path):

@@ -178,6 +178,9 @@ async def test_the_report_of_a_row_and_of_what_stands_can_be_shown_to_a_colleagu
         so_far = (tmp_path / "long-judgment-3.md").read_text()
         assert f"**NOT FINISHED: this judgment was still running, {JUDGED} of 15" in so_far
         assert "score none (could be" in so_far
+        for unfinished in (kept, so_far):
+            assert "every part was judged" not in unfinished
+            assert f"- no verdict yet × {15 - JUDGED}" in unfinished
         desk.judge.gate.set()
         await desk.sees("judged 15 of 15")
         await desk.press("O")
@@ -223,6 +226,8 @@ async def test_what_cannot_be_as_it_was_is_said(open_desk, write_session, tmp_pa
         await listing(desk)
         await desk.press("enter")
         await desk.sees("the session is another one by now: ")
+        await desk.sees("○ to ask")
+        assert "queued" not in desk.text
     with sqlite3.connect(tmp_path / "store.sqlite") as file:
         file.execute("UPDATE judgments SET rubric_version = 'ffff', rubric = '[red]\x1b[2J'")
     file.close()

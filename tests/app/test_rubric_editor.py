@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -197,3 +198,35 @@ async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(
         await desk.until(lambda: told(desk, "taken back"))
         assert screen.area.text.endswith("!")
     assert "# theirs" in theirs.read_text()
+
+
+async def test_a_narrower_terminal_leaves_the_keys_where_they_can_be_seen(
+    open_desk, write_session, monkeypatch
+) -> None:
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        screen = await editor(desk)
+        await desk.press("ctrl+n", "ctrl+n")
+        await desk.until(lambda: screen.focused is screen.past)
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.until(lambda: screen.focused is screen.area)
+        await desk.press("x")
+        await desk.sees("✗ 1 fault")
+        # The faults have the keys until there is none.
+        await desk.press("tab")
+        assert screen.focused is screen.faults
+        await desk.press("ctrl+z")
+        await desk.until(lambda: screen.focused is screen.area)
+        assert not screen.faults.display
+
+        # A draft that cannot be written is said to be none, and is there while the app is.
+        def full(self: object, text: str) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(DraftKeeper, "_put_text", full)
+        await desk.press("#")
+        await desk.sees("drafts cannot be kept (No space left on device)")
+        await desk.press("escape")
+        await desk.until(lambda: told(desk, "NOT SAVED: B opens it again until you quit"))
+        await desk.until(lambda: not isinstance(desk.app.screen, RubricEditor))
+        screen = await editor(desk)
+        assert screen.area.text.startswith("#name")

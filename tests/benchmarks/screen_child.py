@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import json
 import os
 import random
@@ -26,13 +27,16 @@ from longjudge.judges.offline import OfflineJudge
 from longjudge.rubric import load_rubric
 from longjudge.sessions import find_sessions
 from longjudge.settings import Settings
+from longjudge.states import ChunkState
 from longjudge.store import Store
+from longjudge.updates import ChunkUpdate
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench.bench import Bench
 from longjudge_tui.bench.run import Run
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.library.shelf import Found, Shelf
 from longjudge_tui.pauses import spare_pauses
+from longjudge_tui.workbench.chunk_list import ChunkList
 from longjudge_tui.workbench.event_list import EventList
 
 if TYPE_CHECKING:
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 
 SWITCH_SECONDS = 0.0005
 KEY_SECONDS = 0.07
+UPDATES_PER_SECOND, FEED_SECONDS = 1_000, 0.01
+CHANGING = 500
 WAIT_SECONDS = 5.0
 TERMINAL = (120, 40)
 assert longjudge_tui.FRAMES_PER_SECOND
@@ -56,9 +62,14 @@ class SteadyJudge(OfflineJudge):
     def __init__(self, seconds: float) -> None:
         super().__init__()
         self.seconds = seconds
+        self.in_flight = 0
 
     async def ask(self, question: Question, *, max_tokens: int) -> Answer:
-        await asyncio.sleep(self.seconds)
+        self.in_flight += 1
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self.in_flight -= 1
         return await super().ask(question, max_tokens=max_tokens)
 
 
@@ -116,6 +127,25 @@ def counted_updates() -> Iterator[list[int]]:
         yield seen
     finally:
         Run._listen = known
+
+
+async def feed(run: Run, first: int) -> None:
+    """Tell a run of so many changes a second of some chunks from `first` on, as its engine would.
+
+    Beside the screen that is measured, the engine itself does not come to so many.
+    """
+    parts = range(first + 1, first + 1 + CHANGING)
+    told, begin = 0, time.monotonic()
+    turns = itertools.cycle((ChunkState.RUNNING, ChunkState.QUEUED))
+    for state in turns:
+        for part in parts:
+            if told >= (time.monotonic() - begin) * UPDATES_PER_SECOND:
+                await asyncio.sleep(FEED_SECONDS)
+            record = run._board.chunks[part - 1]
+            record.state = state
+            record.asked_at = time.monotonic() if state is ChunkState.RUNNING else None
+            run._listen(ChunkUpdate(part, state))
+            told += 1
 
 
 @asynccontextmanager
@@ -203,6 +233,12 @@ async def keys(arguments: dict[str, object]) -> dict[str, object]:
             idle = await press()
             with counted_updates() as seen:
                 app.bench.start()
+                while not isinstance(run := app.bench.run, Run):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+                # Far from where the engine is, and in sight.
+                far = len(run.outlook.plan) // 2
+                feeding = asyncio.ensure_future(feed(run, far))
+                app.screen.query_one("#chunks", ChunkList).go_to(far + 5)
                 await asyncio.sleep(1.0)
                 before, used, begin = seen[0], time.process_time(), time.monotonic()
                 painted = len(frames.times)
@@ -213,7 +249,10 @@ async def keys(arguments: dict[str, object]) -> dict[str, object]:
                     "cpu": (time.process_time() - used) / took,
                     "frames": (len(frames.times) - painted) / took,
                     "running": app.bench.running,
+                    "calls": judge.in_flight,
                 }
+                feeding.cancel()
+                await asyncio.wait([feeding])
             app.bench.cancel()
     return {"idle": spread(idle), "busy": spread(busy), **facts}
 

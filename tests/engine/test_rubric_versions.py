@@ -145,3 +145,12 @@ async def test_versions_are_saved_where_the_list_of_tables_is_damaged(
     assert "a new store holds its rubrics (1), and nothing else" in " ".join(store.notices)
     assert [known.toml for known in await rubric_versions(store)] == [TYPED]
     await store.aclose()
+
+
+async def test_a_text_that_is_another_version_by_now_is_no_rubric_of_it(tmp_path: Path) -> None:
+    """What a judgment was judged by is that or nothing."""
+    store = await Store.open(tmp_path / "s.sqlite")
+    await note_rubric(store, mine(), used=5.0)
+    await store.write("UPDATE rubric_versions SET version = 'ffffffff'", ())
+    assert await rubric_of_version(store, "ffffffff") is None
+    await store.aclose()

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from longjudge.api import open_session
+from longjudge.board import Board
 from longjudge.comparison.alignment import Cell
 from longjudge.comparison.compare import Row, RowKind
 from longjudge.comparison.pairing import Pair
-from longjudge.comparison.sides import JudgedBy, SideFinding
+from longjudge.comparison.sides import READING, JudgedBy, SideFinding
 from longjudge.errors import LongjudgeError
+from longjudge.estimate import Estimator
 from longjudge.judges.make import make_judge
 from longjudge.judges.offline import OfflineJudge
+from longjudge.judgment import Judgment
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.states import ChunkState
 from longjudge.store import Store, note_rubric
+from longjudge.updates import ignore_updates
 from longjudge_tui.bench.compared_lines import Line
+from longjudge_tui.bench.planned_side import PlannedSide
+from longjudge_tui.bench.preview import Preview
+from longjudge_tui.bench.records import Records
 from longjudge_tui.bench.side_terms import Terms, terms_of
 from longjudge_tui.bench.sought import sought_of
 from longjudge_tui.bench.tuning import Tuning
@@ -27,6 +35,8 @@ from sessions_for_tests import write_session
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from longjudge_tui.bench.bench import Bench
 
 
 def cell(first: int, last: int, *findings: SideFinding) -> Cell:
@@ -82,5 +92,44 @@ async def test_a_judgment_is_asked_on_by_what_it_was_judged_by_or_it_is_said_why
     for words, each in refused.items():
         with pytest.raises(LongjudgeError, match=words):
             await terms_of(each, tuning, store)
+    await tuning.aclose()
+    await store.aclose()
+
+
+async def test_what_is_kept_stands_while_a_run_is_still_finding_it(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", 12)
+    settings, rubric = Settings(chunk_chars=1000), load_rubric("chunks")
+    store = await Store.open(tmp_path / "s.sqlite")
+    session = await open_session(path)
+    tuning = Tuning(
+        settings,
+        OfflineJudge(),
+        rubric,
+        make_judge=make_judge,
+        model_name=None,
+        refuse=lambda: None,
+        changed=lambda: None,
+        calls_changed=lambda _: None,
+    )
+    judge = tuning.judge
+    await Judgment(session, rubric=rubric, judge=judge, store=store, settings=settings).run()
+    terms = Terms.standing(tuning)
+    measured = Estimator.of(session, rubric, tuning.judge.model, tuning.judge.price)
+    outlook = terms.outlook(session, measured, frozenset[str]())
+    preview = Preview(session, outlook, set(outlook.keys), store)
+    bench = SimpleNamespace(tuning=tuning, outlook=outlook, records=preview, generation=0)
+    side = PlannedSide(cast("Bench", bench), terms)
+    assert side.state
+    before = side.side(session)
+    assert before is not None
+    assert (before.judged, before.status) == (0, READING)
+    await preview.fill()
+    assert side.state
+    board = Board(session, outlook.plan, ignore_updates, redacted=True)
+    bench.records = Records(board)
+    now = side.side(session)
+    assert now is not None
+    assert (now.judged, now.lacking, now.status) == (len(outlook.plan), 0, "")
+    session.close()
     await tuning.aclose()
     await store.aclose()

@@ -15,6 +15,7 @@ from longjudge.comparison.compare import RowKind, compare
 from longjudge.comparison.redacting import redacted_comparison
 from longjudge.comparison.report import markdown_comparison, markdown_row
 from longjudge.comparison.sides import (
+    READING,
     JudgedBy,
     Side,
     SideFinding,
@@ -29,6 +30,7 @@ from longjudge.comparison.words import (
     flip_words_in_brief,
     score_words,
     side_words,
+    side_words_in_brief,
     verdict_words,
 )
 from longjudge.errors import UsageError
@@ -395,3 +397,9 @@ def test_every_event_is_in_exactly_one_row_of_each_side(
         told = [finding for cell in cells for finding in cell.findings]
         assert sorted(map(hash, told)) == sorted(map(hash, each.findings))
     assert sum(both.counts.values()) == len(both.rows)
+
+
+def test_a_side_whose_kept_verdicts_are_still_read_says_so() -> None:
+    now = side(parts((0, 3, CLEAN), (4, 7, GAP)), created=None, status=READING)
+    assert "reading what is kept · 1 of 2 judged" in side_words(now)
+    assert "1 of 2 judged (reading what is kept)" in side_words_in_brief(now)

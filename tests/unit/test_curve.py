@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from longjudge.chunks import plan_chunks
 from longjudge.curve import CurveBase, CurveMeaning, CurvePoint
@@ -13,9 +15,13 @@ from longjudge.limits import LimitAdvice
 from longjudge.rubric import load_rubric
 from longjudge.sessions import session_from_events
 from longjudge.tokens import TokenEstimate
+from longjudge_tui.bench import curving as curving_module
 from longjudge_tui.bench.curving import MOST_CHUNKS, Curving, coarse_first
 from longjudge_tui.curve.drawing import AXIS_CELLS, Axis, Figure, picture, short
 from longjudge_tui.curve.words import meaning_words, point_variants
+
+if TYPE_CHECKING:
+    import pytest
 
 MODEL = "claude-haiku-5-5"
 SESSION = session_from_events(
@@ -142,6 +148,31 @@ async def test_a_curve_is_filled_in_and_stops_where_it_is_told_to() -> None:
     assert len(made.points) == before
 
 
+async def test_the_event_loop_has_its_turn_before_the_work_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        CurveBase, "point", lambda _self, size, rest: rest() or point(size, 1, 1, 0)
+    )
+    monkeypatch.setattr(curving_module, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(curving_module, "LONGEST_TURN", 60.0)
+    made = curving()
+    made.want([1_000], 1_000)
+    filling = asyncio.create_task(made.fill())
+    await asyncio.sleep(0)
+    # The loop is kept busy: the worker has begun, and waits.
+    while made._base is None:
+        pass
+    assert made.points == {}
+    await filling
+    assert set(made.points) == {1_000}
+    # What is stopped in the middle of a point makes no point of it.
+    made.want([2_000], 2_000)
+    monkeypatch.setattr(CurveBase, "point", lambda _self, _size, rest: made.stop() or rest())
+    await made.fill()
+    assert set(made.points) == {1_000}
+
+
 def test_a_huge_session_begins_where_its_chunks_can_still_be_counted() -> None:
     index = session_from_events([]).index
     index.prefix[-1] = 300_000_000
@@ -194,7 +225,7 @@ def test_a_size_that_is_not_worked_out_yet_has_no_column() -> None:
 
 def test_sizes_still_to_come_are_drawn_about_right_and_marked_below() -> None:
     whole = figure()
-    base = CurveBase(SESSION.index, ESTIMATOR, MAKER, set(), by_tokens=False)
+    base = CurveBase(SESSION.index, ESTIMATOR, MAKER, frozenset[str](), by_tokens=False)
     exact = {size: base.point(size) for size in whole.sizes}
     rough = {size: base.rough(size) for size in whole.sizes}
     few = {size: exact[size] for size in (1_000, 100_000)}

@@ -94,6 +94,14 @@ def test_a_plain_file_is_opened_itself_at_the_line(tmp_path, monkeypatch):
     session.close()
 
 
+def test_a_file_with_a_hostile_name_is_opened_by_that_name(tmp_path):
+    path = tmp_path / "a\x1b[2J[red] b.jsonl"
+    session = write_events(path)
+    with event_file(session, 0) as opened:
+        assert (opened.path, opened.line, opened.why) == (str(path), 1, "")
+    session.close()
+
+
 def test_of_a_packed_file_a_private_copy_of_the_record_is_opened_and_goes_again(tmp_path):
     session = write_events(tmp_path / "a.jsonl.gz", gzip.open)
     with event_file(session, 2) as opened:
@@ -112,4 +120,12 @@ def test_an_event_without_a_line_of_its_own_is_opened_as_a_copy(tmp_path):
     session = load_session(path)
     with event_file(session, 1) as opened:
         assert (opened.line is None) == bool(opened.why)
+    session.close()
+
+
+def test_of_a_file_that_is_gone_the_copy_says_so(tmp_path):
+    session = write_events(tmp_path / "a.jsonl")
+    (tmp_path / "a.jsonl").unlink()
+    with event_file(session, 1) as opened:
+        assert (opened.line, opened.why) == (None, "a.jsonl is gone")
     session.close()

@@ -22,9 +22,10 @@ class Plan(list):
         return [bytes([number]) * 16 for number in self]
 
 
-def foresee(spec, parts=10, kept=(), limit=600.0):
+def foresee(spec, parts=10, kept=(), limit=600.0, *, keys=(), applies=True):
     bench = SimpleNamespace(
-        outlook=SimpleNamespace(plan=Plan(range(parts))),
+        outlook=SimpleNamespace(plan=Plan(range(parts)), keys=keys or [*map(str, range(parts))]),
+        applies=applies,
         is_kept=lambda place: place + 1 in kept,
         settings=SimpleNamespace(concurrency=4, time_limit=limit),
     )
@@ -92,6 +93,16 @@ def test_what_is_foreseen_counts_with_the_limit_and_with_what_a_chunk_met_before
 ):
     assert foresee(spec, parts=16, limit=limit).outcome.startswith(
         f"a run asks 16 chunks: {outcome}"
+    )
+
+
+def test_what_a_run_does_not_ask_about_fails_in_no_preview():
+    nothing = foresee("refusal@1-3", applies=False)
+    assert nothing.met == "meets 3 of 10 chunks (1-3), 0 of them to ask"
+    assert nothing.outcome == "a run asks nothing now, so nothing fails"
+    # Equal chunks are asked about once.
+    assert foresee("refusal@1", parts=3, keys=["a", "a", "b"]).outcome == (
+        "a run asks 2 chunks: 1 gap (1 refused), 1 judged"
     )
 
 

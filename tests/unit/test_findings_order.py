@@ -6,6 +6,8 @@ import pytest
 
 from longjudge.marks import Mark
 from longjudge.result import ResultFinding
+from longjudge.rubric import load_rubric
+from longjudge_tui.workbench.findings_list import FindingsList
 from longjudge_tui.workbench.findings_order import (
     FindingFilter,
     FindingOrder,
@@ -99,3 +101,13 @@ def test_unverified_first_and_by_part_within():
 def test_each_has_its_mark():
     marks = {each.finding.part: each.mark for each in rows() if isinstance(each, ShownFinding)}
     assert marks == {1: None, 2: Mark.RIGHT, 3: Mark.WRONG, 4: None, 5: None}
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_numbers_of_a_long_session_stand_whole_and_below_each_other(width):
+    lines = FindingsList(load_rubric("chunks"), id="findings")
+    lines.show_findings([finding(7), finding(1004), finding(123_456)])
+    rows = ["".join(text for text, _ in lines.row_cells(row, width)) for row in range(3)]
+    assert len({row.index("Destructive action") for row in rows}) == 1
+    assert len({row.index("✓ ") for row in rows}) == 1
+    assert width < 75 or "event 123456  ✓" in rows[2]

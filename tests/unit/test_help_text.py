@@ -30,6 +30,18 @@ def test_the_panel_that_has_the_keys_comes_first_with_what_it_is():
     assert panel_of((None, "nowhere")) is None
 
 
+def test_what_works_there_too_comes_before_what_works_elsewhere():
+    titles = [title for title, *_ in sections_of(Scope.PAST, None)]
+    over = "In what stands over another screen"
+    assert titles[:4] == ["In past judgments", over, "In every list", "Everywhere"]
+    titles = [title for title, *_ in sections_of(Scope.TEXT, None)]
+    assert titles[:3] == ["In prompt and reply", "In every list", "Everywhere"]
+    everywhere = next(
+        keys for title, _, keys in sections_of(Scope.TEXT, None) if title == "Everywhere"
+    )
+    assert everywhere[-2][0] == "ctrl+p"
+
+
 def test_what_is_typed_leaves_what_holds_all_of_it():
     sections = sections_of(Scope.SCREEN, None)
     lines = help_text(sections, ["chunk", "cancel"]).splitlines()

@@ -103,12 +103,14 @@ def test_python_logs_of_others_are_kept_without_what_they_were_about():
         logging.getLogger("longjudge.leases").info("took over %s", "part 3")
         logging.getLogger("anthropic").warning("request failed: %s", "the whole body")
         logging.getLogger("anthropic").debug("Request options")
+        logging.getLogger("other").error("Task was destroyed\ntask: <Task 'session text'>")
         logging.getLogger("httpx2").info("HTTP Request")
         logging.getLogger("longjudge").debug("not this")
     logging.getLogger("longjudge.leases").info("nor this")
     assert heard == [
         ("longjudge.leases", "took over part 3"),
         ("anthropic", "warning: request failed: %s"),
+        ("other", "error: Task was destroyed"),
     ]
 
 

@@ -106,7 +106,7 @@ def test_codes_follow_a_judgment_and_the_most_urgent_of_a_stretch_stands_for_it(
     bench = Bench(6, kept=frozenset({0}))
     codes = follow(bench)
     assert list(codes.codes) == [Code.KEPT, *[Code.TO_ASK] * 5]
-    bench.run, bench.generation = cast("Run", object()), 2
+    bench.run, bench.generation = cast("Run", SimpleNamespace(recalled=False)), 2
     bench.becomes(0, ChunkState.CLEAN, from_cache=True)
     assert codes.follow(()) is None
     assert list(codes.codes) == [Code.KEPT, *[Code.QUEUED] * 5]
@@ -148,3 +148,10 @@ def test_many_changes_at_once_are_taken_in_over_several_frames() -> None:
     assert len(changed) == SLICE
     codes.follow(())
     assert codes.counts(0, 2 * SLICE, Code.CLEAN) == 2 * SLICE
+
+
+def test_what_a_judgment_of_the_past_left_waits_for_nothing() -> None:
+    bench = Bench(3, run=cast("Run", SimpleNamespace(recalled=True)), kept=frozenset({1}))
+    codes = ChunkCodes(bench)
+    codes.follow(())
+    assert list(codes.codes) == [Code.TO_ASK, Code.KEPT, Code.TO_ASK]

@@ -218,7 +218,7 @@ class LongjudgeApp(PacedApp):
 
     def on_past_screen_compare_wanted(self, event: PastScreen.CompareWanted) -> None:
         """Two judgments of the past are to be compared."""
-        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        # Loaded when it is first opened, so that the app starts sooner.
         from longjudge_tui.compare.opening import comparison_screen
 
         self.push_screen(comparison_screen(self.bench, event.one, event.other))

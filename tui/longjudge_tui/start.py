@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from longjudge_tui.crashes import AppDiedError, keep_traceback
 from longjudge_tui.first_screen import first_screen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from longjudge.launch import AppRequest
@@ -26,13 +28,22 @@ def open_app(request: AppRequest) -> int:
     sys.excepthook = _say_fault
     try:
         with first_screen(_opening(request)):
-            # Most of what there is to load is loaded here, when something is seen already.
-            from longjudge_tui.main import open_app as open_loaded
-
-            return open_loaded(request)
+            return _load()(request)
     except AppDiedError as died:
         tell(keep_traceback(died.__cause__ or died))
         return FAULT
+
+
+def _load() -> Callable[[AppRequest], int]:
+    """Load most of what there is to load, when something is seen already."""
+    # What is loaded stays: looking through it for garbage again and again finds none.
+    gc.disable()
+    try:
+        from longjudge_tui.main import open_app as open_loaded
+    finally:
+        gc.freeze()
+        gc.enable()
+    return open_loaded
 
 
 def _opening(request: AppRequest) -> str:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from longjudge.store import PastJudgment
 
+READING = "reading what is kept"
+"""The status of a side whose kept verdicts have not all been read yet."""
+
 JUDGED = frozenset({ChunkState.CLEAN, ChunkState.FLAGGED})
 
 

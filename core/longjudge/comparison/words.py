@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from longjudge.comparison.compare import RowKind
+from longjudge.comparison.sides import READING
 from longjudge.marks import Mark
 from longjudge.states import ChunkState
 from longjudge.text import clean_line
@@ -48,7 +49,8 @@ def side_words_in_brief(side: Side) -> str:
     """The same where there is less room: how far it came before what it was cut by."""
     by = side.by
     when = "now" if side.created is None else moment(side.created)
-    judged = f"{side.judged:,} of {len(side.parts):,} judged"
+    reading = f" ({READING})" if side.status == READING else ""
+    judged = f"{side.judged:,} of {len(side.parts):,} judged{reading}"
     size = by.size_words.replace("characters", "chars")
     return f"{when} · {judged} · {clean_line(by.version, 20)} · {size} · {by.judge_words}"
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from longjudge.settings import Settings
     from longjudge.store import Store
 
+NOTE_SECONDS = 1.0
+"""How long the beginning of a run waits for its note."""
+
 MOST_NOTES = 50
 _MOST_BYTES = 20_000
 
@@ -102,8 +105,9 @@ class Begun:
         self._path: Path | None = None
 
     async def __aenter__(self) -> Self:
-        with contextlib.suppress(OSError, UsageError):
-            self._path = await asyncio.to_thread(self._write)
+        with contextlib.suppress(OSError, UsageError, TimeoutError):
+            async with asyncio.timeout(NOTE_SECONDS):
+                self._path = await asyncio.to_thread(self._write)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -118,8 +122,12 @@ class Begun:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / f"{uuid4().hex}.json"
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(self._row()))
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(msgspec.json.encode(self._row()))
+        except OSError:
+            _remove(path)
+            raise
         return path
 
     def _row(self) -> _Row:

@@ -62,6 +62,8 @@ class Comparing:
         self._here: tuple[Session, SideSession] | None = None
         self._seen: Hashable = None
         self._laying = self._ran = False
+        self._filling = 0
+        self._laid: tuple[Source | None, Source | None] = (None, None)
         self._next = 0.0
 
     @property
@@ -90,6 +92,11 @@ class Comparing:
         both = self.comparison
         return (both.one if one else both.other) if both is not None else None
 
+    @property
+    def is_current(self) -> bool:
+        """Whether what was computed last is about the two sides that are chosen."""
+        return self._laid[0] is self.one and self._laid[1] is self.other
+
     def is_asking(self, *, one: bool) -> bool:
         """Whether the judgment in flight is the one of a side."""
         source = self.one if one else self.other
@@ -102,7 +109,8 @@ class Comparing:
 
     def follow(self) -> None:
         """Compute it anew where a side, or a mark, is another one by now; called on every tick."""
-        if self.one is None or self.other is None or self._laying or self.reading:
+        waits = self._laying or self._filling or self.reading
+        if self.one is None or self.other is None or waits:
             return
         state = (_state(self.one), _state(self.other), self.bench.marking.changes)
         ended, self._ran = self._ran and not self.bench.running, self.bench.running
@@ -148,7 +156,9 @@ class Comparing:
                 number of chunks would be asked by now.
         """
         terms.use(self.bench.tuning)
-        side = PlannedSide(self.bench, terms)
+        side = self.one if one else self.other
+        if not isinstance(side, PlannedSide) or side.terms != terms:
+            side = PlannedSide(self.bench, terms)
         if one:
             self.one = side
         else:
@@ -238,12 +248,19 @@ class Comparing:
         await self._read_planned()
 
     async def _read_planned(self) -> None:
-        """Read what is kept for the sides that the bench does not stand at."""
+        """Read what is kept for the sides that the bench does not stand at.
+
+        Nothing is laid meanwhile: what is kept would look as if it was not judged.
+        """
         self._anew()
         session = self.session
-        for source in (self.one, self.other):
-            if isinstance(source, PlannedSide) and session is not None:
-                await source.read(session)
+        self._filling += 1
+        try:
+            for source in (self.one, self.other):
+                if isinstance(source, PlannedSide) and session is not None:
+                    await source.read(session)
+        finally:
+            self._filling -= 1
         self._anew()
 
     def _anew(self) -> None:
@@ -264,7 +281,7 @@ class Comparing:
         rest = max(LEAST_REST_SECONDS, min(took * REST_SHARE, MOST_REST_SECONDS))
         self._next = monotonic() + rest
         if one is self.one and other is self.other and lines is not None:
-            self.lines, self.problem = lines, problem
+            self.lines, self.problem, self._laid = lines, problem, (one, other)
             self.changes += 1
 
     def _computed(

@@ -307,7 +307,8 @@ class EditSession:
         checked = await self.check_now()
         if checked.rubric is None:
             faults = plural(checked.wrong, "fault")
-            raise RubricError(f"it has {faults} and cannot be {to_be}; the draft is kept")
+            kept = "" if self.draft_problem else "; the draft is kept"
+            raise RubricError(f"it has {faults} and cannot be {to_be}{kept}")
         return checked.rubric
 
     async def try_on(self) -> str:

@@ -28,6 +28,7 @@ _PACKED: Final = (
 """How files begin that no editor shows as the text that was read from them."""
 
 HEAD_BYTES = 16
+MOST_NAME = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def event_file(session: Session, event: int) -> Generator[Opened]:
         SessionError: the file no longer holds what was read.
         OSError: no copy can be written.
     """
-    name, line = session.file(event), session.line(event)
+    name, line = _file_of(session, event), session.line(event)
     why = _why_not(name, line)
     if name is not None and not why:
         yield Opened(os.path.abspath(name), line)
@@ -68,12 +69,26 @@ def record_copy(data: bytes, event: int) -> Generator[Path]:
         yield path
 
 
+def _file_of(session: Session, event: int) -> str | None:
+    """The file that an event stands in, by its real name where that is known: others are safe."""
+    name, own = session.file(event), session.path
+    if (
+        name is None
+        or own is None
+        or clean_line(name, MOST_NAME) != clean_line(str(own), MOST_NAME)
+    ):
+        return name
+    return str(own)
+
+
 def _why_not(name: str | None, line: int | None) -> str:
     """Why the file itself is of no use to an editor; empty where it is."""
     if name is None:
         return "the events are in memory only"
     path = Path(name)
     try:
+        if not path.exists():
+            return f"{clean_line(path.name, 60)} is gone"
         if not path.is_file():
             return f"{clean_line(path.name, 60)} is no file by itself"
         with path.open("rb") as file:

@@ -263,6 +263,8 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words.append(bench.following.words)
     if run is not None and run.forced:
         words.append(forced_label(run.forced))
+    if not bench.running and (others := bench.refusal()):
+        words.append(others)
     if typing:
         words.append(f"type {typing} · enter takes it · esc leaves it")
     if run is None and not (typing or bench.problem or bench.running or bench.loading):

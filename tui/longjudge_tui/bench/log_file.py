@@ -186,7 +186,8 @@ def _sole(lock: Path) -> Generator[bool]:
 class LogHandler(logging.Handler):
     """Takes what modules log: ours as it is said, of others no more than that they warn.
 
-    What other packages put into a message may be a whole request, so that only its form is kept.
+    What other packages put into a message may be a whole request, so that only its form is kept,
+    and of that the first line: some have put together all of it themselves.
     """
 
     def __init__(self, write: Callable[[str, str], None]) -> None:
@@ -199,7 +200,7 @@ class LogHandler(logging.Handler):
         if not ours and record.levelno < logging.WARNING:
             return
         try:
-            words = record.getMessage() if ours else str(record.msg)
+            words = record.getMessage() if ours else str(record.msg).partition("\n")[0]
         except (TypeError, ValueError):
             words = str(record.msg)
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "

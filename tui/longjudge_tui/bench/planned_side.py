@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from longjudge.comparison.sides import Side, SideFinding, SidePart, SideSession
+from longjudge.comparison.sides import READING, Side, SideFinding, SidePart, SideSession
 from longjudge.redaction import redacted_text
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, JudgmentStatus
@@ -58,13 +58,19 @@ class PlannedSide:
         return (generation, id(records), changes, counts, ended, filled, id(self._outlook))
 
     async def read(self, session: Session) -> None:
-        """Read what the store keeps for its plan, where the bench does not stand at it.
+        """Read what the store keeps for its plan, where the bench has not read it before.
 
         Raises:
             StoreError: the store cannot be read.
         """
         bench, measured = self._bench, self._bench.outlook
-        if self.is_live or measured is None:
+        if measured is None:
+            return
+        if self.is_live:
+            if bench.run is not None and self._shown is None:
+                shown = Preview(session, measured, bench.kept_keys, bench.store)
+                await shown.fill()
+                self._shown = shown
             return
         self._outlook = await asyncio.to_thread(
             self.terms.outlook, session, measured.estimator, bench.kept_keys
@@ -130,7 +136,7 @@ def _side(
     return Side(
         id=result.id if result is not None and recorded else "",
         created=None,
-        status=result.status.value if result is not None else "",
+        status=_status(records, result),
         by=terms.by,
         session=session_of(session),
         parts=tuple(parts),
@@ -140,6 +146,13 @@ def _side(
         score_range=between,
         fault=(result.fault or "") if result is not None else "",
     )
+
+
+def _status(records: Records | None, result: Result | None) -> str:
+    """How it ended; empty for what is not over, also once all that is kept has been read."""
+    if result is not None:
+        return result.status.value
+    return READING if isinstance(records, Preview) and not records.done else ""
 
 
 def _is_settled(records: Records | None, position: int) -> bool:

@@ -51,18 +51,14 @@ class RecalledRun(Run):
 
     `moved` counts the parts that are cut otherwise now, since the session is another one; `lost`
     those that were judged and whose verdict is not found any more. Neither has a state. `renewed`
-    have another verdict by now.
+    have another verdict by now. `grown` says that the session begins as it did, and goes on.
     """
 
     recalled = True
     moved = 0
     lost = 0
     renewed = 0
-
-    @property
-    def events(self) -> int:
-        """How many events the session has now."""
-        return len(self._board.session.index)
+    grown = False
 
     async def restore(self, past: PastJudgment, rubric: Rubric, store: Store) -> None:
         """Put every part where it ended.
@@ -76,6 +72,8 @@ class RecalledRun(Run):
         plan = self.outlook.plan
         here = [each for each in parts if 0 < each.part <= len(plan)]
         here = [each for each in here if each.is_at(plan[each.part - 1])]
+        more = len(self._board.session.index) > told.session.events
+        self.grown = more and any(each.part == 1 for each in here)
         self.moved = max(told.chunks, len(parts)) - len(here)
         await self._leave_gaps(here, past, store)
         judged = [each for each in here if each.reason is None]

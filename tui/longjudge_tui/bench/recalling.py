@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from longjudge.prices import OFFLINE_MODEL, Usage, cost_usd
 from longjudge.rubric import known_rubrics
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
     from longjudge.store import PastJudgment
+    from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.tuning import Tuning
 
@@ -65,13 +66,15 @@ class Recalling(Trials):
         if self.run is not None and self.run.result is None:
             return
         words = f"run of {moment(entry.created)}: ended by force, what it judged is kept"
-        self._remark(f"{words} · {rest_words(self)}")
+        self._remark(f"{words} · {rest_words(cast('Bench', self))}")
 
     async def _stand_again(self, entry: Entry, past: PastJudgment, outlook: Outlook) -> None:
         session = self.session
         if session is None:
             return
-        run = RecalledRun(
+        # In a thread: a very long plan has very many records.
+        run = await asyncio.to_thread(
+            RecalledRun,
             session,
             outlook,
             rubric=self.rubric,
@@ -145,7 +148,7 @@ def changes_since(run: RecalledRun, entry: Entry) -> list[str]:
     more = len(run.outlook.plan) - entry.chunks
     if entry.setting is None:
         words.append("its chunk size is not recorded: shown as far as it fits the one that stands")
-    elif run.moved and run.events > entry.events:
+    elif run.moved and run.grown:
         words.append(f"the session has grown: {plural(run.moved, 'part')} of it cut otherwise now")
     elif run.moved:
         words.append(f"the session is another one by now: {plural(run.moved, 'part')} not shown")

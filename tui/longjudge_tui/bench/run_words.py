@@ -116,10 +116,8 @@ def _left(run: Run, figures: Figures, advice: LimitAdvice | None) -> tuple[str, 
         waits = f"all wait {ceil(wait[0])} s"
         return waits, waits
     seconds, basis = figures.left, ""
-    if seconds is None and figures.open and advice is not None and advice.measured:
-        # Forced failures are slower or faster than any model, and a model can be so today.
-        if not run.forced and figures.seconds <= advice.expected:
-            seconds, basis = advice.expected, " by earlier runs"
+    if seconds is None:
+        seconds, basis = _by_earlier_runs(run, figures, advice), " by earlier runs"
     if seconds is None:
         return "", ""
     if figures.until_limit < seconds:
@@ -127,6 +125,16 @@ def _left(run: Run, figures: Figures, advice: LimitAdvice | None) -> tuple[str, 
         return f"the limit ends it in {limit}", f"limit in {limit}"
     time = clock(rounded_up(seconds))
     return f"about {time} left{basis}", f"{time} left"
+
+
+def _by_earlier_runs(run: Run, figures: Figures, advice: LimitAdvice | None) -> float | None:
+    """What earlier runs say of this one; nothing of one that took longer already.
+
+    Nor where failures are forced, which are slower or faster than any model.
+    """
+    if advice is None or not advice.measured or run.forced or not figures.open:
+        return None
+    return advice.expected if figures.seconds <= advice.expected else None
 
 
 def paused_words(run: Run) -> str:

@@ -156,7 +156,7 @@ class Trials(Foresight):
         """Let the judgment in flight ask nothing more for a while; again: let it go on."""
         run = self.run
         if not self._judging or run is None:
-            self.notices.append("nothing is being judged")
+            self.notices.append(self.refusal() or "nothing is being judged")
         elif not (run.go_on() or run.pause()):
             self.notices.append("the judgment is ending, it cannot pause any more")
 
@@ -307,7 +307,7 @@ class Trials(Foresight):
     def cancel(self) -> None:
         """End the judgment in flight; safe to call again."""
         if not self.running:
-            self.notices.append("nothing is being judged")
+            self.notices.append(self.refusal() or "nothing is being judged")
             return
         self._next = None
         if self._judging and self.run is not None:

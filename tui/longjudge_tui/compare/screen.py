@@ -150,8 +150,9 @@ class CompareScreen(AskActions):
     def _show_summary(self) -> None:
         comparison, comparing = self.comparing.comparison, self.comparing
         better = self.query_one("#better", GrowingLine)
+        of_these = comparison if comparing.is_current else None
         for name, source in (("one", comparing.one), ("other", comparing.other)):
-            self._line(f"about-{name}").show(*about_side(source, comparison, one=name == "one"))
+            self._line(f"about-{name}").show(*about_side(source, of_these, one=name == "one"))
         if comparison is None:
             reading = comparing.reading or (comparing.one is not None and not comparing.problem)
             better.show_whole(comparing.problem or ("reading the judgments …" if reading else ""))

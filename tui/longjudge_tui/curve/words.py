@@ -74,7 +74,7 @@ def meaning_words(meaning: CurveMeaning | None, today: int, *, free: bool) -> st
         above = max(100 * WORTH_SAVING, ceil(100 * meaning.above))
         said.append(f"{short(today)} is within {above:.0f} % of the least")
     if free:
-        said.append("the offline rules cost nothing, so this is of tokens")
+        said.append("in tokens: the offline rules cost nothing")
     elif not meaning.by_price:
-        said.append("the model's price is unknown, so this is of tokens")
+        said.append("in tokens: the model's price is unknown")
     return ("with nothing kept: " if meaning.kept else "") + " · ".join(said)

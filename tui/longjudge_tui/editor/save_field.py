@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from longjudge_tui.widgets.fields import Field
+from longjudge_tui.wording import line
 
 if TYPE_CHECKING:
     from textual import events
+
+    from longjudge_tui.bench.edit_session import EditSession
 
 _PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]{0,1000}"
 
@@ -30,3 +35,19 @@ class SaveField(Field):
             event.stop()
             event.prevent_default()
             self.post_message(self.Left())
+
+
+def offered_path(session: EditSession) -> str:
+    """A name for a new file: in the first folder of rubrics, else where longjudge was started."""
+    name = session.rubric.name
+    folders = [each for each in session.bench.config.rubrics if each.suffix != ".toml"]
+    folder = folders[0] if folders else Path(here())
+    return line(os.fspath(folder / f"{name}.toml"), 1000)
+
+
+def here() -> str:
+    """The folder that longjudge was started in; empty where it is there no more."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

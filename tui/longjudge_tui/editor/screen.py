@@ -16,7 +16,7 @@ from longjudge.errors import LongjudgeError
 from longjudge_tui.bench.edit_session import EditSession
 from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.editor.lists import DiffList, FaultList, PastList
-from longjudge_tui.editor.save_field import SaveField
+from longjudge_tui.editor.save_field import SaveField, here, offered_path
 from longjudge_tui.editor.text import RubricText
 from longjudge_tui.editor.versions import VersionActions
 from longjudge_tui.editor.words import price_words, title_words, try_choices, verdict_words
@@ -126,6 +126,15 @@ class RubricEditor(VersionActions):
         if self.session is not None:
             await self.session.aclose()
 
+    def on_resize(self) -> None:
+        """Say what fits now, at once; what has the keys may have no room any more."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        if self.focused is None or not self.focused.region:
+            self._give_text_the_keys()
+        self.tick()
+
     def tick(self) -> None:
         """Paint what changed."""
         super().tick()
@@ -158,6 +167,8 @@ class RubricEditor(VersionActions):
         self.faults.show_faults(faults)
         rows = min(MOST_FAULT_ROWS, len(faults), max(1, self.size.height // 6))
         if self.faults.display != bool(faults):
+            if self.faults.has_focus:
+                self.set_focus(self.area)
             self.faults.display = bool(faults)
         if faults and (
             self.faults.styles.height is None or self.faults.styles.height.value != rows
@@ -336,7 +347,7 @@ class RubricEditor(VersionActions):
             return
         field = self.query_one("#rubric-save-path", SaveField)
         self.query_one("#rubric-save").display = True
-        field.value = _offered(self.session)
+        field.value = offered_path(self.session)
         field.cursor_position = len(field.value)
         self.set_focus(field)
 
@@ -355,7 +366,7 @@ class RubricEditor(VersionActions):
         event.stop()
         typed = event.value.strip()
         if typed and self.session is not None:
-            path = Path(_here(), os.path.expanduser(typed))
+            path = Path(here(), os.path.expanduser(typed))
             self.chores.start(self._save(self.session, Path(os.path.normpath(path))))
 
     async def _save(self, session: EditSession, path: Path | None) -> None:
@@ -381,19 +392,3 @@ class RubricEditor(VersionActions):
 
 
 _NOT_TRIED = "nothing was tried yet: the price of a try stands below"
-
-
-def _offered(session: EditSession) -> str:
-    """A name for a new file: in the first folder of rubrics, else where longjudge was started."""
-    name = session.rubric.name
-    folders = [each for each in session.bench.config.rubrics if each.suffix != ".toml"]
-    folder = folders[0] if folders else Path(_here())
-    return line(os.fspath(folder / f"{name}.toml"), 1000)
-
-
-def _here() -> str:
-    """The folder that longjudge was started in; empty where it is there no more."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""

@@ -136,7 +136,8 @@ def run_of(courses: Sequence[Course], in_flight: int, limit: float) -> Ends:
     fresh, later = deque(range(len(courses))), list[tuple[float, int, int]]()
     free = [0.0] * min(max(1, in_flight), len(courses))
     ends: list[GapReason | None] = [each.reason for each in courses]
-    if not any(step.busy or step.wait for each in set(courses) for step in each.steps):
+    kinds = {id(each): each for each in courses}.values()
+    if not any(step.busy or step.wait for each in kinds for step in each.steps):
         return Ends(tuple(ends), 0.0)
     pause, last = _Pause(len(free)), 0.0
     for _ in range(MOST_STEPS):

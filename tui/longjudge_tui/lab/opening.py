@@ -49,7 +49,9 @@ def _note(bench: Bench) -> str:
     """What stands in the way of seeing the failure at once."""
     if bench.running:
         return "a judgment is in flight: the next one has it"
-    if bench.outlook is not None and bench.applies and not bench.outlook.totals.to_ask:
+    if not bench.applies:
+        return "the rubric does not apply to this session: a run asks nothing"
+    if bench.outlook is not None and not bench.outlook.totals.to_ask:
         sizes = " ".join(command(each).bar_key for each in ("smaller", "larger"))
         return f"every chunk is kept and nothing is asked: another chunk size ({sizes}) asks anew"
     return ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longjudge.chunks import ChunkPlan
-    from longjudge.faults import Fault, Forced
+    from longjudge.faults import Fault
     from longjudge.settings import Settings
     from longjudge_tui.bench.bench import Bench
 
@@ -57,7 +57,7 @@ class Foreseen:
 
 
 MARKS: Final = ("·", "▒", "█")
-"""Not met, met but kept already, and met."""
+"""Not met, met but not to ask, and met."""
 
 
 class Reach:
@@ -76,16 +76,27 @@ class Reach:
         if outlook is None or not len(outlook.plan) or looks * len(outlook.plan) > MOST_LOOKS:
             return None
         tags = self._tags_of(outlook.plan)
-        kept = [self._bench.is_kept(position) for position in range(len(tags))]
         meeting = [
-            tuple(each for each in fault.forced if each.meets(place + 1, tag))
+            tuple(n for n, each in enumerate(fault.forced) if each.meets(place + 1, tag))
             for place, tag in enumerate(tags)
         ]
         met = [bool(each) for each in meeting]
-        cells = [MARKS[0 if not m else 1 if k else 2] for m, k in zip(met, kept, strict=True)]
-        asked = [each for each, is_kept in zip(meeting, kept, strict=True) if not is_kept]
-        outcome = _outcome(fault, asked, self._bench.settings)
-        return Foreseen(_met_words(met, kept), outcome, tuple(cells))
+        asked = self._asked(outlook.keys)
+        cells = [MARKS[0 if not m else 2 if a else 1] for m, a in zip(met, asked, strict=True)]
+        asking = [each for each, is_asked in zip(meeting, asked, strict=True) if is_asked]
+        outcome = _outcome(fault, asking, self._bench.settings)
+        return Foreseen(_met_words(met, asked), outcome, tuple(cells))
+
+    def _asked(self, keys: Sequence[str]) -> list[bool]:
+        """Which chunks a run would ask about; equal ones it asks about once."""
+        if not self._bench.applies:
+            return [False] * len(keys)
+        first: dict[str, int] = {}
+        for place, key in enumerate(keys):
+            first.setdefault(key, place)
+        return [
+            first[key] == place and not self._bench.is_kept(place) for place, key in enumerate(keys)
+        ]
 
     def _tags_of(self, plan: ChunkPlan) -> list[str]:
         if plan is not self._plan:
@@ -106,13 +117,13 @@ def command_line(bench: Bench, spec: str) -> str:
     return " ".join([*words, *(["--fault", shlex.quote(spec)] if spec else [])])
 
 
-def _met_words(met: Sequence[bool], kept: Sequence[bool]) -> str:
+def _met_words(met: Sequence[bool], asked: Sequence[bool]) -> str:
     """How many chunks are met, which, and how many of them a run would ask about."""
     places = [place for place, is_met in enumerate(met) if is_met]
-    asked = sum(not kept[place] for place in places)
+    to_ask = sum(asked[place] for place in places)
     chunks = plural(len(met), "chunk")
     which = "" if len(places) in (0, len(met)) else f" ({_runs(places)})"
-    return f"meets {len(places):,} of {chunks}{which}, {asked:,} of them to ask"
+    return f"meets {len(places):,} of {chunks}{which}, {to_ask:,} of them to ask"
 
 
 def _runs(places: Sequence[int]) -> str:
@@ -127,20 +138,24 @@ def _runs(places: Sequence[int]) -> str:
     return ",".join([*words, *(["…"] if len(runs) > MOST_RUNS else [])])
 
 
-def _outcome(fault: Fault, met: Sequence[tuple[Forced, ...]], settings: Settings) -> str:
-    """How a run would end, in one sentence; `met` is what meets each chunk that it asks about."""
+def _outcome(fault: Fault, met: Sequence[tuple[int, ...]], settings: Settings) -> str:
+    """How a run would end, in one sentence.
+
+    `met` has, for each chunk that is asked about, the places in the spec of what meets it.
+    """
     if not met:
         return "a run asks nothing now, so nothing fails"
-    known = {each: course_of(each) for each in set(met)}
+    known = {each: course_of([fault.forced[n] for n in each]) for each in set(met)}
     courses = [known[each] for each in met]
     ends = run_of(courses, settings.concurrency, settings.time_limit)
     gaps = Counter(reason for reason in ends.reasons if reason is not None)
     late = again = lost = 0
-    for forced, course, reason in zip(met, courses, ends.reasons, strict=True):
+    kinds = {each: {fault.forced[n].kind for n in each} for each in known}
+    for each, course, reason in zip(met, courses, ends.reasons, strict=True):
         if reason is None:
             again += len(course.steps) > 1
-            late += any(each.kind is FaultKind.SLOW for each in forced)
-            lost += any(each.kind is FaultKind.FULL_DISK for each in forced)
+            late += FaultKind.SLOW in kinds[each]
+            lost += FaultKind.FULL_DISK in kinds[each]
     judged = len(met) - gaps.total()
     ended = ", ".join(f"{count:,} {reason.value}" for reason, count in gaps.most_common())
     words = [

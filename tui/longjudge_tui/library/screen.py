@@ -332,7 +332,7 @@ class Library(Screen[None]):
 
     def action_failure_lab(self) -> None:
         """Pick a failure to force."""
-        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        # Loaded when it is first opened, so that the app starts sooner.
         from longjudge_tui.lab.opening import failure_lab
 
         self.app.push_screen(failure_lab(self.shelf.bench))  # pyright: ignore[reportUnknownMemberType]

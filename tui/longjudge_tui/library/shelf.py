@@ -14,6 +14,7 @@ from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
 from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.going_on import rest_words
+from longjudge_tui.bench.run_words import PAUSED
 from longjudge_tui.library.counting import Counting
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
 from longjudge_tui.library.last import Last, newest
@@ -297,6 +298,8 @@ class Shelf:
         """Why the bench may not judge now, empty where it may."""
         if not self.busy:
             return ""
+        if self.queue.paused:
+            return f"the library's judgment is {PAUSED}: it goes on there (escape, then P)"
         return "the library is judging: let it end, or cancel it there first (escape, then x)"
 
     async def aclose(self) -> None:

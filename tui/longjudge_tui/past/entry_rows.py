@@ -149,6 +149,7 @@ def entry_words(entry: Entry) -> tuple[str, ...]:
         " · ".join([name, *rest, by, paid, where]),
         " · ".join([name, *rest, by, paid]),
         " · ".join([*rest, by, paid]),
+        " · ".join([*rest, by]),
         " · ".join([*rest, paid]),
         " · ".join(rest),
     )

@@ -37,6 +37,7 @@ _ALWAYS = (
     ("ctrl+p", "Find a command by name, or change the theme"),
     ("esc", "Close a dialog, leave a field"),
 )
+_OVER = frozenset({Scope.CURVE, Scope.EDITOR, Scope.PAST, Scope.COMPARE})
 KEY_CELLS, WORDS_CELLS = 16, 70
 MOST_TYPED = 40
 
@@ -119,7 +120,7 @@ def show_help(screen: Screen[Any], banner: str, first: Scope) -> None:
 
 
 def sections_of(first: Scope, panel: Panel | None) -> list[Section]:
-    """Everything there is to say: the panel, the `first` scope, and then all the others."""
+    """Everything there is to say: the panel, the `first` scope, what works there too, the rest."""
     grouped = {scope for _, scopes in SECTIONS for scope in scopes}
     single = dict.fromkeys(each.scope for each in COMMANDS if each.scope not in grouped)
     scoped = [*SECTIONS, *((SCREENS.get(each, _called(each)), (each,)) for each in single)]
@@ -127,11 +128,19 @@ def sections_of(first: Scope, panel: Panel | None) -> list[Section]:
     if panel is not None:
         keys = [command(each) for each in panel.keys if is_command(each)]
         sections.append((f"Here: {panel.name}", wrapped(panel.what), _rows(keys)))
-    for title, scopes in sorted(scoped, key=lambda each: first not in each[1]):
-        sections.append((title, [], _rows(each for each in COMMANDS if each.scope in scopes)))
-    title, _, keys = sections.pop()
-    sections.append((title, [], [*keys, *_ALWAYS]))
+    for title, scopes in sorted(scoped, key=lambda each: _distance(first, each[1])):
+        keys = _rows(each for each in COMMANDS if each.scope in scopes)
+        sections.append((title, [], [*keys, *(_ALWAYS if Scope.APP in scopes else ())]))
     return sections
+
+
+def _distance(first: Scope, scopes: tuple[Scope, ...]) -> int:
+    """How near keys are to a scope: its own, those that work there too, all others."""
+    if first in scopes:
+        return 0
+    if Scope.OVER in scopes:
+        return 1 if first in _OVER else 3
+    return 2 if Scope.LIST in scopes or Scope.APP in scopes else 3
 
 
 def help_text(sections: Sequence[Section], words: Sequence[str]) -> str:

@@ -135,8 +135,10 @@ class ChunkList(ThreadedList):
             return ChunkFacts(bench.generation, "– not asked", "dim", "no tool call")
         record = records.record(position) if records else None
         if record is None or ((run is None or run.recalled) and not record.state.ended):
-            word, look = ("● kept", "clean") if bench.is_kept(position) else ("○ to ask", "dim")
-            known = [bench.reasons.of(position), self._piece(position)]
+            kept = bench.is_kept(position)
+            word, look = ("● kept", "clean") if kept else ("○ to ask", "dim")
+            # What is kept by now may have had a reason not to be.
+            known = ["" if kept else bench.reasons.of(position), self._piece(position)]
             return ChunkFacts(bench.generation, word, look, " · ".join(filter(None, known)))
         state = f"{STATE_GLYPHS[record.state]} {record.state.value}"
         return ChunkFacts(

@@ -21,7 +21,7 @@ class CompareActions(ChunkInSight):
 
     def action_compare(self) -> None:
         """Lay two judgments of the session side by side."""
-        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        # Loaded when it is first opened, so that the app starts sooner.
         from longjudge_tui.compare.opening import comparison_screen
 
         self.leave_field()

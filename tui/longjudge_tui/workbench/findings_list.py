@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from longjudge.rubric import Rubric
 
 WIDE = 75
+PART_CELLS, EVENT_CELLS = 3, 11
 LABEL_CELLS = 24
 
 
@@ -61,6 +62,7 @@ class FindingsList(LineList):
         self._anchor: ResultFinding | None = None
         self._marked: list[ShownFinding] = []
         self._counts = count_filters([])
+        self._cells = PART_CELLS, EVENT_CELLS
         self.use_rubric(rubric)
 
     def use_rubric(self, rubric: Rubric) -> None:
@@ -140,6 +142,9 @@ class FindingsList(LineList):
         self._marked = [ShownFinding(finding, mark_of(finding)) for finding in findings]
         self._marked += [ShownFinding(finding) for finding in disputes]
         self._counts = count_filters(self._marked)
+        parts = max((each.finding.part for each in self._marked), default=0)
+        events = max((each.finding.event or 0 for each in self._marked), default=0)
+        self._cells = max(PART_CELLS, len(str(parts))), max(EVENT_CELLS, len(f"event {events}  "))
         self._arrange()
 
     def choices(self) -> list[Choice]:
@@ -186,7 +191,7 @@ class FindingsList(LineList):
 
     def row_facts(self, row: int) -> Hashable:
         """The finding with its mark, or the heading."""
-        return self._rows_shown[row], self.order
+        return self._rows_shown[row], self.order, self._cells
 
     def row_cells(self, row: int, width: int) -> Cells:
         """Part, criterion, event, verified or not, mark, correction, note; or the heading.
@@ -198,6 +203,8 @@ class FindingsList(LineList):
             name = self._label(shown.criterion)
             return [(fit(f"── {name} · {shown.count} ".ljust(width, "─"), width), "strong")]
         finding = shown.finding
+        part_cells, event_cells = self._cells
+        part_number = f"{finding.part:<{part_cells}}"
         label = fit(self._label(finding.criterion), self._label_cells) + "  "
         criterion = [] if self.order is FindingOrder.CRITERION else [(label, "strong")]
         by_rules = isinstance(finding, RuleFinding)
@@ -209,14 +216,14 @@ class FindingsList(LineList):
         if width < WIDE:
             unseen = "? " if mark else "? unverified  "
             seen = [("✓ ", "clean")] if finding.verified else [(unseen, "gap")]
-            part = (f"{glyph} {finding.part:<3} ", look)
+            part = (f"{glyph} {part_number} ", look)
             return [part, *criterion, *seen, *mark, *_named(finding), note]
         event = "no event" if finding.event is None else f"event {finding.event}"
         seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
         return [
-            (f"{glyph} part {finding.part:<3} ", look),
+            (f"{glyph} part {part_number} ", look),
             *criterion,
-            (fit(event, 11), "dim"),
+            (fit(event, event_cells), "dim"),
             (fit(seen[0], 13), seen[1]),
             *mark,
             *_named(finding),

@@ -78,7 +78,7 @@ class OverviewActions(Screen[None]):
 
     def action_show_curve(self) -> None:
         """Show what every chunk size would make and cost."""
-        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        # Loaded when it is first opened, so that the app starts sooner.
         from longjudge_tui.curve.screen import CurveScreen
 
         self.leave_field()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from longjudge.history import Entry
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.chores import Chores
+    from longjudge_tui.past.screen import Subject
 
 
 class PastActions(Screen[None]):
@@ -41,7 +42,7 @@ class PastActions(Screen[None]):
 
     def action_show_past(self) -> None:
         """List the judgments of this session, and of all."""
-        # What stands over the others is loaded when it is first opened, so that the app starts sooner.
+        # Loaded when it is first opened, so that the app starts sooner.
         from longjudge_tui.past.screen import PastScreen
 
         self.leave_field()
@@ -116,16 +117,16 @@ class PastActions(Screen[None]):
 
 def _subject(bench: Bench) -> Subject | None:
     """The open session; of one that is still being read, what is known of its file."""
-    from longjudge_tui.past.screen import Subject
+    from longjudge_tui.past.screen import Subject as Meant
 
     session, loading = bench.session, bench.loading
     if loading is not None:
         file = loading.file
-        return Subject(real_path(file.path), file.session, file.path.name, open=False)
+        return Meant(real_path(file.path), file.session, file.path.name, open=False)
     if session is None or session.path is None:
         return None
     name = session.title or session.path.name
-    return Subject(real_path(session.path), session.id, name, open=True)
+    return Meant(real_path(session.path), session.id, name, open=True)
 
 
 def _is_of(entry: Entry, bench: Bench) -> bool:

@@ -36,6 +36,9 @@ NUMBER_KEYS = frozenset("0123456789") | {"full_stop", "comma"}
 MAKER = "claude-"
 """What the names of most models begin with, and so tells none from another."""
 
+_CLOSER = ((20, "-snug"), (17, "-close"), (14, "-closer"), (10, "-closest"), (8, "-least"))
+"""Below how many rows at the side what comes closer together, or makes room for the buttons."""
+
 _WHOLE, _SECONDS = r"[0-9]{0,9}", r"[0-9]{0,7}(\.[0-9]{0,3})?"
 
 
@@ -171,6 +174,12 @@ class SettingsPanel(Container):
     def on_mount(self) -> None:
         """Show what stands."""
         self.show_settings()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Leave no button out of sight where there are few rows; one row is not at the side."""
+        rows = event.size.height
+        for rows_for_more, name in _CLOSER:
+            self.set_class(1 < rows < rows_for_more, name)
 
     def show_settings(self) -> None:
         """Show the settings as they are; a field that is being typed in stays."""
