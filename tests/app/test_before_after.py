@@ -57,6 +57,8 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.until(lambda: desk.bench.outlook)
         await desk.press("D")
         await desk.sees("there is no judgment of this session yet: r in the workbench makes one")
+        await desk.press("R")
+        await told(desk, "there is no judgment of this session yet")
         await desk.press("escape", "r")
         await desk.sees("complete: part ")
         await desk.press(*"s2100", "enter", "D")

@@ -118,6 +118,7 @@ async def test_a_long_text_is_shown_page_by_page(open_desk, write_session):
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_everything_has_its_place(open_desk, write_session, size):
     async with open_desk(write_session("a.jsonl", 30, (3,)), size=size) as desk:
+        await desk.sees("15 to ask")
         await desk.press("r")
         await desk.sees("FINDINGS 1")
         for words in ("a.jsonl", "CHUNKS", "EVENTS of part 1", "EVENT 0", "1 finding", "Run"):

@@ -153,7 +153,7 @@ class Benchmark:
                 f" {busy['p50'] / max(0.1, idle['p50']):.1f}x"
             )
             say(
-                f"    {found['calls']} in flight, {found['updates']:,.0f} updates/s,"
+                f"    {found['calls']:.0f} in flight, {found['updates']:,.0f} updates/s,"
                 f" {found['frames']:.0f} frames/s, {found['cpu']:.0%} of a core (the engine's work"
                 f" with it), still running: {found['running']}"
             )
@@ -263,7 +263,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas between")
     parser.add_argument("--chunks", type=int, default=20_000)
-    parser.add_argument("--latency", type=float, default=0.64, help="seconds an answer takes")
+    parser.add_argument("--latency", type=float, default=2.0, help="seconds an answer takes")
     parser.add_argument("--seconds", type=float, default=15.0, help="how long keys are pressed")
     parser.add_argument("--scroll-bytes", type=int, default=190_000_000)
     parser.add_argument("--starts", type=int, default=9)

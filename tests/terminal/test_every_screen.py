@@ -188,7 +188,8 @@ def visit_all(terminal, seen, visits, *, every_command):
         terminal.quiet()
         if every_command:
             press_all(terminal, visit, shown)
-        if visit.screen not in ("Library", "Workbench"):
+        # A question about what is in flight closes by itself once nothing is.
+        if visit.screen not in ("Library", "Workbench") and shown()[-1] == visit.screen:
             terminal.send("\x1b")
             terminal.until(lambda: shown()[-1] in ("Library", "Workbench"), "the screen below")
 

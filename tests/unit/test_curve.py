@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ from longjudge_tui.curve.drawing import AXIS_CELLS, Axis, Figure, picture, short
 from longjudge_tui.curve.words import meaning_words, point_variants
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
 MODEL = "claude-haiku-5-5"
@@ -151,24 +154,28 @@ async def test_a_curve_is_filled_in_and_stops_where_it_is_told_to() -> None:
 async def test_the_event_loop_has_its_turn_before_the_work_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        CurveBase, "point", lambda _self, size, rest: rest() or point(size, 1, 1, 0)
-    )
+    began, made = threading.Event(), curving()
+
+    def worked_out(_base: CurveBase, size: int, rest: Callable[[], None]) -> CurvePoint:
+        began.set()
+        if size == 2_000:
+            made.stop()
+        rest()
+        return point(size, 1, 1.0, 0.0)
+
+    monkeypatch.setattr(CurveBase, "point", worked_out)
     monkeypatch.setattr(curving_module, "SLICE_SECONDS", 0.0)
     monkeypatch.setattr(curving_module, "LONGEST_TURN", 60.0)
-    made = curving()
     made.want([1_000], 1_000)
     filling = asyncio.create_task(made.fill())
     await asyncio.sleep(0)
     # The loop is kept busy: the worker has begun, and waits.
-    while made._base is None:
-        pass
+    assert began.wait(30)
     assert made.points == {}
     await filling
     assert set(made.points) == {1_000}
     # What is stopped in the middle of a point makes no point of it.
     made.want([2_000], 2_000)
-    monkeypatch.setattr(CurveBase, "point", lambda _self, _size, rest: made.stop() or rest())
     await made.fill()
     assert set(made.points) == {1_000}
 

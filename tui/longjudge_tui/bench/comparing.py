@@ -142,7 +142,9 @@ class Comparing:
             LongjudgeError: it cannot be asked by any more, or its session is not open.
         """
         source, bench = self.one if one else self.other, self.bench
-        if source is None or self.session is None:
+        if source is None:
+            raise UsageError(self.problem or f"nothing is chosen for {'A' if one else 'B'} yet")
+        if self.session is None:
             raise UsageError("the session of these judgments is not the one that is open")
         if isinstance(source, PlannedSide):
             return source.terms

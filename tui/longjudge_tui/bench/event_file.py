@@ -28,7 +28,6 @@ _PACKED: Final = (
 """How files begin that no editor shows as the text that was read from them."""
 
 HEAD_BYTES = 16
-MOST_NAME = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +71,7 @@ def record_copy(data: bytes, event: int) -> Generator[Path]:
 def _file_of(session: Session, event: int) -> str | None:
     """The file that an event stands in, by its real name where that is known: others are safe."""
     name, own = session.file(event), session.path
-    if (
-        name is None
-        or own is None
-        or clean_line(name, MOST_NAME) != clean_line(str(own), MOST_NAME)
-    ):
-        return name
-    return str(own)
+    return str(own) if own is not None and name == clean_line(str(own)) else name
 
 
 def _why_not(name: str | None, line: int | None) -> str:

@@ -93,6 +93,11 @@ class Offers:
         run, compare = command("run").shown, command("compare").shown
         keys = [command(name).shown for name in ("choose_rubric", "choose_model", "edit_size")]
         change = f"choose another rubric ({keys[0]}), model ({keys[1]}) or chunk size ({keys[2]})"
+        if not self._entries() and not self._bench.applies:
+            return (
+                "the rubric does not apply to this session, so there is nothing to judge:"
+                f" another rubric ({keys[0]}) may"
+            )
         if not self._entries():
             return (
                 f"there is no judgment of this session yet: {run} in the workbench makes one; then"

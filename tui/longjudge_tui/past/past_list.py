@@ -52,6 +52,7 @@ class PastList(LineList):
         self._archive = archive
         self._places: dict[PastView, int] = {}
         self._seen: tuple[object, ...] = ()
+        self._open_first = False
         # Held as well, so that no later ones are taken for these.
         self._sums = archive.sums
         self._entries: list[Entry] = []
@@ -82,8 +83,15 @@ class PastList(LineList):
         """List something else, with the cursor where it was there."""
         self._places[self.view] = self.cursor
         self.view = view
-        self._seen = ()
+        self._seen, self._open_first = (), False
         self.follow()
+
+    def action_open(self) -> None:
+        """Open the row under the cursor: the first one as soon as it is there."""
+        archive = self._archive
+        read = archive.session_read if self.view is PastView.SESSION else archive.whole
+        self._open_first = not (read or self.row_count or self.rows.words)
+        super().action_open()
 
     def follow(self) -> None:
         """Take in what is new; what is drawn until then is what was there before."""
@@ -105,6 +113,8 @@ class PastList(LineList):
         count = len(shown) + len(self._groups) + len(self._periods)
         # Of a list that grows while it is drawn no more rows are drawn than were there.
         self.reset_rows(count, 0 if rearranged else place, follow=not same_view or rearranged)
+        if count and self._open_first:
+            self.action_open()
 
     def columns(self) -> str:
         """What the columns are called."""
