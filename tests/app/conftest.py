@@ -212,11 +212,12 @@ class Clock:
     def monotonic(self) -> float:
         return self.now
 
+    def __getattr__(self, name: str) -> object:
+        """What measures work, and what only writes a time, is the module's own."""
+        return getattr(time, name)
+
     def localtime(self, seconds: float | None = None) -> time.struct_time:
         return time.localtime(self.now if seconds is None else seconds)
-
-    def strftime(self, form: str, moment: time.struct_time) -> str:
-        return time.strftime(form, moment)
 
     def forward(self, seconds: float) -> None:
         self.now += seconds

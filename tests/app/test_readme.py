@@ -12,7 +12,13 @@ README = Path(__file__).parents[2] / "README.md"
 PLACES = {
     "### In the library": (Scope.LIBRARY,),
     "### In the workbench": (Scope.SCREEN, Scope.TIMELINE, Scope.SEARCH, Scope.LOG),
-    "### On screens of their own": (Scope.CURVE, Scope.EDITOR, Scope.PAST, Scope.COMPARE, Scope.OVER),
+    "### On screens of their own": (
+        Scope.CURVE,
+        Scope.EDITOR,
+        Scope.PAST,
+        Scope.COMPARE,
+        Scope.OVER,
+    ),
     "### In dialogs": (
         *(Scope.TEXT, Scope.CHOICE, Scope.CONFIRM, Scope.QUIT),
         *(Scope.HELD, Scope.LAB, Scope.HELP),

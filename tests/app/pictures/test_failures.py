@@ -12,7 +12,7 @@ from stage_for_tests import StagedJudge, judge_eight, planned, sizes
 async def test_failure_lab_with_a_failure_picked(open_desk, looks_as_before, long_session, size):
     async with open_desk(long_session, size=size, chunk_chars=30_000) as desk:
         await planned(desk)
-        await desk.press("F", "down", "down", "down", "w", "w", "n")
+        await desk.press("F", "down", "down", "down", "w", "w", "w", "n")
         await desk.sees("429x1@30%")
         assert await looks_as_before(desk)
 
