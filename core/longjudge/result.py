@@ -282,6 +282,14 @@ def count_verified(findings: Iterable[Checked]) -> int:
     return sum(finding.verified for finding in findings)
 
 
+def shown_score(value: float, digits: int = 2) -> str:
+    """A score or share as it is read: below 1 it never reads 1, above 0 it never reads 0."""
+    least = 10.0**-digits
+    if 0.0 < value < 1.0:
+        value = min(max(value, least), 1.0 - least)
+    return f"{value:.{digits}f}"
+
+
 def quotes_words(verified: int, findings: int) -> str:
     """How many quotes were found, of how many, as every result says it; empty without findings."""
     return f"quotes {verified}/{findings} verified" if findings else ""

@@ -53,7 +53,7 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
     open_desk, write_session, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    async with open_desk(write_session("a.jsonl", 12, (1, 9))) as desk:
+    async with open_desk(write_session("a.jsonl", 12, (3, 9))) as desk:
         await desk.until(lambda: desk.bench.outlook)
         await desk.press("D")
         await desk.sees("there is no judgment of this session yet: r in the workbench makes one")
@@ -65,6 +65,7 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.sees("0 of 2 judged")
         await desk.sees("only A judged")
         assert "scores not comparable: 1,000 characters and 2,100 characters" in desk.text
+        assert "different chunk sizes: flips are not about the rubric alone" in desk.text
         comparing = desk.app.screen.comparing
         terms = await comparing.terms_of_side(one=False)
         with pytest.raises(UsageError, match="2 chunks to ask by now, not 1"):
@@ -77,13 +78,15 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.sees("the same in 6 of 6 stretches")
         await desk.sees("findings: 2 in both")
         assert "‹all 6›" in desk.text
+        # What is flagged by now stands at the top, and the cursor that nobody moved on it.
+        await desk.sees("▶both flagged")
         await desk.press("r")
         await told(desk, "B lacks nothing: all 2 chunks have a verdict")
         await desk.press("g")
         await desk.sees("of 1 finding marked right, A finds 1, B 1")
         await desk.press("S")
         await told(desk, "saved: ")
-        [saved] = tmp_path.glob("before-after-*.md")
+        [saved] = tmp_path.glob("a-before-after*.md")
         assert "## Both flagged (2)" in saved.read_text()
         await desk.press("down", "enter")
         await desk.sees("EVENT 9 ")
@@ -106,6 +109,7 @@ async def test_flips_with_both_sides_below_one_another_and_what_cannot_be_asked_
         await desk.press("D")
         await desk.sees("2 clean → flagged · 1 flagged → clean")
         assert "A is partial: 1 of 6 chunks have no verdict" in desk.text
+        assert "scores none on one side" in desk.text
         assert "A · part 1 clean" in desk.text
         assert "B · part 1 flagged" in desk.text
         await desk.press("full_stop", "full_stop")
@@ -120,6 +124,10 @@ async def test_flips_with_both_sides_below_one_another_and_what_cannot_be_asked_
         await desk.sees("CHOOSE A")
         await desk.press("end", "enter")
         await told(desk, "it was recorded in a form")
+        # What is chosen once stands when the screen is opened again.
+        await desk.press("a", "end", "up", "enter", "escape", "D")
+        await desk.sees("2 clean → flagged · 1 flagged → clean")
+        assert desk.bench.chosen_before[2] == "j_old"
         await desk.press("a", "escape", "f", "s")
         await desk.until(lambda: "CHOOSE" not in desk.text)
         await desk.sees("‹only one side judged 1›")

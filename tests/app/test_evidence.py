@@ -317,6 +317,29 @@ async def test_the_finding_under_the_cursor_is_shown_and_a_click_beside_it_means
         await click(desk, "#detail-actions", "right")
         await desk.until(lambda: "✔ right" in desk.rows("findings")[1])
         assert "✔ right" not in desk.rows("findings")[0]
+        # A hit is an event like any other: what was found in it stands above it, and is meant.
+        await desk.press("slash", *"topic-8", "enter")
+        await desk.sees("finding 3 of 3")
+        await desk.until(lambda: "quote verified" in facts(desk))
+        await desk.press("w")
+        await desk.until(lambda: "✘ wrong" in desk.rows("findings")[2])
+        await desk.press("full_stop")
+        await desk.sees("finding 1 of 3")
+        await desk.press("escape")
+        await desk.sees("finding 2 of 3")
+        await desk.press("1")
+        assert findings(desk).here.event == 5
+        await desk.press("w")
+        await desk.until(lambda: "✘ wrong" in desk.rows("findings")[1])
+        # With the keys in the list, they still mean what is shown.
+        await desk.press("shift+tab", "up", "1", "w")
+        await desk.sees("no finding here to mark")
+        await desk.press("full_stop")
+        await desk.sees("finding 2 of 3")
+        await desk.press("shift+tab", "up", "comma")
+        await desk.sees("finding 1 of 3")
+        await desk.press("shift+tab", "down", "up")
+        await desk.sees("finding 1 of 3")
 
 
 async def test_in_the_list_the_finding_under_the_cursor_is_marked(open_desk, write_session):

@@ -182,6 +182,15 @@ async def test_a_cancel_that_comes_too_late_says_where_to_go(held):
         await desk.until(lambda: running(desk))
         await desk.press("home", "c")
         await desk.sees("part 1 has ended already: j goes to the newest one")
+        # So does one that nobody saw happen, since the list was led away from it.
+        await desk.press("end")
+        await desk.until(lambda: cursor_in_sight(desk))
+        chunks = desk.app.screen.query_one("#chunks")
+        chunks.following = True
+        await desk.until(lambda: running(desk) and not cursor_in_sight(desk))
+        await desk.press("c")
+        await desk.sees("part 100 cancelled")
+        await desk.sees("chunk alone, before it was asked")
 
 
 async def test_without_a_run_the_key_says_so(open_desk, write_session):

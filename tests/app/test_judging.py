@@ -66,10 +66,13 @@ async def test_one_chunk_is_cancelled_by_key_and_the_others_go_on(open_desk, wri
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("r")
         await desk.sees("◐ running")
+        await desk.until(lambda: "x Cancel  c Cancel chunk  " in desk.lines[-1])
         await desk.press("down", "c")
         await desk.until(lambda: "✗ gap      cancelled" in desk.rows("chunks")[1])
         desk.judge.gate.set()
         await desk.until(ended(desk))
+        await desk.until(lambda: "Cancel chunk" not in desk.lines[-1])
+        assert "part 2 cancelled" not in desk.text
         assert desk.bench.run.result.gaps == {"cancelled": 1}
         await desk.sees("partial")
 

@@ -69,6 +69,7 @@ async def test_threads_fold_away_and_whatever_leads_into_one_unfolds_it(open_des
         # Where a thread begins is said among the events, and between the chunks of the strip.
         await desk.sees("── thread main ─")
         assert strip(desk) == "··· ··· ··· │··· ··· │···"
+        await desk.until(lambda: "T Fold" in desk.lines[-1])
         await desk.press("T")
         await desk.until(lambda: folded(desk)[0] == "▸ main" and len(desk.rows("chunks")) == 6)
         # What is known about its chunks stays in sight, also of those that are folded away.

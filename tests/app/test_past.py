@@ -59,7 +59,7 @@ async def test_yesterdays_run_goes_on_with_what_it_left(open_desk, write_session
     judge = TiredJudge(99)
     async with open_desk(path, judge=judge, chunk_chars=30_000) as desk:
         await opened(desk)
-        await desk.sees("J enter r goes on")
+        await desk.sees("J enter r: goes on at 1k")
         await listing(desk)
         await desk.sees("✗ cancelled")
         await desk.sees("then r goes on: 12 to ask")

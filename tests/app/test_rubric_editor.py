@@ -117,6 +117,7 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         screen = await editor(desk)
         assert screen.area.text == f"#?\n{standing}"
         await desk.until(lambda: told(desk, "restored: the draft of"))
+        assert told(desk, "enter takes the first back")
         # A built-in rubric is saved as another file.
         await desk.press("ctrl+o", "escape", "ctrl+s")
         path = tmp_path / "mine.toml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from commands_for_tests import longjudge
@@ -26,12 +27,18 @@ def changed_rubric(tmp_path: Path) -> Path:
 def test_a_judgment_by_a_changed_question_says_that_the_rules_do_not_read_it(
     tmp_path: Path,
 ) -> None:
-    session = sample_sessions() / "release-questions.jsonl"
+    session = sample_sessions() / "checkout-refactor.jsonl"
     options = ["--model", "offline", "--store", tmp_path / "s.sqlite"]
     rubric = changed_rubric(tmp_path)
     changed = longjudge("judge", session, "--rubric", rubric, *options)
     assert (changed.code, WORDS in changed.err) == (0, True)
     plain = longjudge("judge", session, *options)
     assert (plain.code, "do not read" in plain.err) == (0, False)
+    store = ["--store", tmp_path / "s.sqlite"]
+    newest, oldest = re.findall(r"j_\w+", longjudge("results", *store).out)
+    both = longjudge("results", oldest, "--against", newest, *store).out
+    assert "these versions cannot differ here; a model is needed" in both
+    reports = [longjudge("results", id, "--format", "md", *store).out for id in (newest, oldest)]
+    assert ["an edited version of chunks" in each for each in reports] == [False, True]
     checked = longjudge("rubrics", "check", rubric)
     assert "broken_promise: the offline rules go by its id and read no question" in checked.err

@@ -14,8 +14,9 @@ from longjudge.comparison.alignment import Cell
 from longjudge.comparison.compare import Row, RowKind
 from longjudge.comparison.pairing import Pair
 from longjudge.comparison.sides import READING, JudgedBy, SideFinding
-from longjudge.errors import LongjudgeError
+from longjudge.errors import LongjudgeError, UsageError
 from longjudge.estimate import Estimator
+from longjudge.history import ChunkSetting, Entry
 from longjudge.judges.make import make_judge
 from longjudge.judges.offline import OfflineJudge
 from longjudge.judgment import Judgment
@@ -28,6 +29,8 @@ from longjudge_tui.bench.compared_lines import Line
 from longjudge_tui.bench.planned_side import PlannedSide
 from longjudge_tui.bench.preview import Preview
 from longjudge_tui.bench.records import Records
+from longjudge_tui.bench.reporting import report_of_past
+from longjudge_tui.bench.side_offers import Offer, Offers
 from longjudge_tui.bench.side_terms import Terms, terms_of
 from longjudge_tui.bench.sought import sought_of
 from longjudge_tui.bench.tuning import Tuning
@@ -36,6 +39,7 @@ from sessions_for_tests import write_session
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from longjudge.comparison.sides import Side
     from longjudge_tui.bench.bench import Bench
 
 
@@ -133,3 +137,48 @@ async def test_what_is_kept_stands_while_a_run_is_still_finding_it(tmp_path: Pat
     session.close()
     await tuning.aclose()
     await store.aclose()
+
+
+async def test_a_report_says_first_which_changed_questions_the_offline_rules_did_not_read(
+    tmp_path: Path,
+) -> None:
+    chunks = load_rubric("chunks")
+    first = chunks.criteria[0].model_copy(update={"question": "Is anything lost?"})
+    rubric = chunks.model_copy(update={"criteria": (first, *chunks.criteria[1:])})
+    store = await Store.open(tmp_path / "s.sqlite")
+    session = await open_session(write_session(tmp_path / "s.jsonl", 4))
+    judged = await Judgment(session, rubric=rubric, judge=OfflineJudge(), store=store).run()
+    report = await report_of_past(store, judged.id, session=None, redact=True)
+    assert report is not None
+    words = "**the offline rules do not read the changed question of destructive_action**"
+    assert words.replace("_", "") in report.text.split("\n")[2].replace("_", "")
+    assert "an edited version of chunks, version" in report.text
+    session.close()
+    await store.aclose()
+
+
+async def test_the_side_before_is_the_one_that_says_most_beside_what_stands(tmp_path: Path) -> None:
+    def entry(id: str, version: str, size: int, status: str = "complete", judged: int = 2) -> Entry:
+        facts = ("/a", "s", "", "", 4, "chunks", version, "offline", ChunkSetting(size, "chars"))
+        return Entry(id, "a", *facts, True, status, 0.0, chunks=2, judged=judged)
+
+    offers = Offers(cast("Bench", SimpleNamespace()))
+    by = JudgedBy("offline", "chunks", "v2", 1000)
+    ranked = [
+        entry("same chunks", "v1", 1000),
+        entry("same chunks, partial", "v1", 1000, "partial", 1),
+        entry("other chunks", "v2", 500),
+        entry("other chunks, partial", "v1", 500, "partial", 1),
+    ]
+    tried: list[str] = []
+
+    async def recorded(id: str) -> Side:
+        tried.append(id)
+        raise UsageError(id)
+
+    offers.recorded = recorded  # pyright: ignore[reportAttributeAccessIssue]
+    nothing = entry("nothing judged", "v1", 1000, "cancelled", 0)
+    offers.offers = [Offer(each) for each in (*reversed(ranked), nothing, entry("h", "v2", 1000))]
+    assert await offers.before("h", by) is None
+    assert tried[:3] == [each.id for each in ranked[:3]]
+    assert set(tried[3:]) == {"other chunks, partial", "nothing judged"}

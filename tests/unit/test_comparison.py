@@ -269,6 +269,27 @@ def test_a_finding_without_an_event_is_no_sure_flip_where_the_chunks_differ() ->
     assert compare(one, one, {}).found.same == 1
 
 
+def test_what_the_offline_rules_do_not_read_and_other_chunk_sizes_are_said_first() -> None:
+    one = side(parts((0, 5, CLEAN), (6, 11, GAP)))
+    other = replace(one, by=replace(one.by, version="v2"))
+    both = compare(one, other, {})
+    assert both.remarks[0] == (
+        "the offline rules do not read questions: these versions cannot differ here;"
+        " a model is needed"
+    )
+    assert "A is partial" in both.other_remarks[0]
+    assert f"\n- {both.remarks[0]}\n- 0 clean → flagged" in markdown_comparison(both)
+    model = replace(one, by=replace(one.by, model="m", size=500))
+    changed = replace(other, unread=("c", "d"))
+    caveats = compare(model, changed, {}).caveats
+    assert [each.words for each in caveats] == [
+        "B: the offline rules do not read the changed question of c, d",
+        "different chunk sizes: flips are not about the rubric alone",
+    ]
+    assert all(len(each.brief) < 76 for each in (*caveats, *both.caveats))
+    assert not compare(model, replace(model, by=replace(model.by, version="v3")), {}).caveats
+
+
 def test_where_no_event_is_judged_by_both_nothing_is_called_the_same() -> None:
     both = compare(side(parts((0, 5, GAP))), side(parts((0, 5, CLEAN))), {})
     assert flip_words(both) == "both have judged nothing in common yet · only B judged 1"
@@ -402,4 +423,4 @@ def test_every_event_is_in_exactly_one_row_of_each_side(
 def test_a_side_whose_kept_verdicts_are_still_read_says_so() -> None:
     now = side(parts((0, 3, CLEAN), (4, 7, GAP)), created=None, status=READING)
     assert "reading what is kept · 1 of 2 judged" in side_words(now)
-    assert "1 of 2 judged (reading what is kept)" in side_words_in_brief(now)
+    assert "v1 · 1 of 2 judged (reading what is kept), 0 flagged" in side_words_in_brief(now)

@@ -73,7 +73,7 @@ def test_what_the_curve_means_is_read_from_its_points() -> None:
     assert (meaning.mostly_fixed, meaning.flat_from, meaning.best) == (8_000, 50_000, 50_000)
     words = meaning_words(meaning, 30_000, free=False)
     assert (
-        "up to 8k the prompt and the answer that every chunk needs are most of the price" in words
+        "up to 8k most of the price is for prompt and answer, which each chunk needs anew" in words
     )
     assert "from 50k on larger chunks save less than 3 %" in words
     assert "50k would cost 18 % less than 30k" in words
@@ -81,7 +81,7 @@ def test_what_the_curve_means_is_read_from_its_points() -> None:
     # A model that is dearer for long requests.
     meaning = CurveMeaning.of([*points, point(200_000, 1, 20.0, 0.1)], points[4])
     words = meaning_words(meaning, 90_000, free=False)
-    assert "from 200k on they take more again, up to 5.0 times as much" in words
+    assert "from 200k on the price rises again, up to 5.0 times" in words
     # Of all sizes the one that is set may be the dearest, whatever larger ones would save.
     dear = point(200_000, 1, 20.0, 0.1)
     words = meaning_words(CurveMeaning.of([*points, dear], dear), 200_000, free=False)

@@ -16,6 +16,7 @@ from longjudge_tui.workbench.findings_order import (
     arrange,
     count_filters,
     filter_after,
+    place_around,
 )
 
 CRITERIA = ["destructive_action", "broken_promise"]
@@ -101,6 +102,16 @@ def test_unverified_first_and_by_part_within():
 def test_each_has_its_mark():
     marks = {each.finding.part: each.mark for each in rows() if isinstance(each, ShownFinding)}
     assert marks == {1: None, 2: Mark.RIGHT, 3: Mark.WRONG, 4: None, 5: None}
+
+
+@pytest.mark.parametrize(
+    ("here", "after", "before"),
+    [((0, 0), 0, -1), ((1, 4), 0, -1), ((1, 5), 1, 0), ((3, 9), 3, 2), ((4, 0), 3, 2)],
+)
+def test_the_next_one_is_counted_from_the_event_in_sight(here, after, before):
+    spots = [(1, 4), (2, 6), (3, 8)]
+    assert place_around(spots, here, 1) == after
+    assert place_around(spots, here, -1) == before
 
 
 @pytest.mark.parametrize("width", [60, 120])

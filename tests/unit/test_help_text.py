@@ -32,7 +32,7 @@ def test_the_panel_that_has_the_keys_comes_first_with_what_it_is():
 
 def test_what_works_there_too_comes_before_what_works_elsewhere():
     titles = [title for title, *_ in sections_of(Scope.PAST, None)]
-    over = "In what stands over another screen"
+    over = "On every screen of its own"
     assert titles[:4] == ["In past judgments", over, "In every list", "Everywhere"]
     titles = [title for title, *_ in sections_of(Scope.TEXT, None)]
     assert titles[:3] == ["In prompt and reply", "In every list", "Everywhere"]

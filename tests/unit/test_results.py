@@ -18,6 +18,7 @@ from longjudge.result import (
     quotes_words,
     score_of,
     score_range,
+    shown_score,
     verified_share,
 )
 from longjudge.states import JudgmentStatus
@@ -134,3 +135,14 @@ def test_a_corrected_event_is_said_with_what_the_judge_named() -> None:
     assert correction_words(finding(1)) == ""
     assert found.span == (3, 5)
     assert finding(1).span is None
+
+
+def test_a_score_below_one_never_reads_one_and_one_above_zero_never_zero():
+    assert [shown_score(each) for each in (0.0, 1e-6, 0.625, 1074 / 1077, 1.0)] == [
+        "0.00",
+        "0.01",
+        "0.62",
+        "0.99",
+        "1.00",
+    ]
+    assert (shown_score(0.9999, 3), shown_score(0.0001, 3)) == ("0.999", "0.001")

@@ -52,6 +52,8 @@ def test_what_is_allowed_and_hardly_meant_is_a_warning() -> None:
     assert "chunks is built in" in words
     assert "broken_promise: its question does not end in a question mark" in words
     assert "the offline rules do not read the changed question" in words
+    faults = check_text(doubtful, OfflineJudge(), Path("mine.toml")).faults
+    assert "the offline rules read no changed question" in [each.brief for each in faults]
 
 
 def test_an_edit_of_a_built_in_rubric_is_told_to_take_a_name_of_its_own() -> None:

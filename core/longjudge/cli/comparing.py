@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from longjudge.comparison.caveats import with_unread
 from longjudge.comparison.compare import FLIPS, RowKind, compare, refuse_strangers
 from longjudge.comparison.report import ONLY_COUNTED, summary_lines
 from longjudge.comparison.sides import found_keys, side_of
@@ -52,7 +53,7 @@ async def compare_judgments(
     Raises:
         LongjudgeError: they cannot be compared, or the store cannot be read.
     """
-    sides = side_of(one), side_of(other)
+    sides = [await with_unread(side_of(each), store) for each in (one, other)]
     refuse_strangers(sides[0].session, sides[1].session)
     right = {(digest.hex(), name) for (digest, name), mark in marks.items() if mark is Mark.RIGHT}
     elsewhere: set[tuple[str, str]] = set()
@@ -60,7 +61,7 @@ async def compare_judgments(
         async for page in pages_of_session(store, other.real_path, other.session_id):
             here = (each for each in page if each.real_path == other.real_path)
             elsewhere.update(key for each in here for key in found_keys(each) if key in right)
-    return compare(*sides, marks, elsewhere)
+    return compare(sides[0], sides[1], marks, elsewhere)
 
 
 def comparison_text(comparison: Comparison) -> str:

@@ -30,6 +30,7 @@ from longjudge.report.outcome import (
     read_outcome,
 )
 from longjudge.report.words import judge_name, plural
+from longjudge.result import shown_score
 from longjudge.store import Store, read_gap_replies
 from longjudge.streams import tell
 from longjudge.text import clean_line
@@ -288,8 +289,8 @@ def _row(judgment: PastJudgment, outcome: Outcome) -> str:
         parts = clean_line(outcome.evidence)
     else:
         low, high = outcome.score_range
-        score = " none" if outcome.score is None else f"{outcome.score:.3f}"
-        verdict = f"{score} ({low:.3f}-{high:.3f})"
+        score = " none" if outcome.score is None else shown_score(outcome.score, 3)
+        verdict = f"{score} ({shown_score(low, 3)}-{shown_score(high, 3)})"
         parts = f"{outcome.judged_chunks}/{outcome.chunks} parts"
     forced = f"  forced failures: {clean_line(outcome.fault)}" if outcome.fault else ""
     return (

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from longjudge.comparison.alignment import stretches
+from longjudge.comparison.caveats import caveats_of
 from longjudge.comparison.pairing import pairs_of
 from longjudge.errors import UsageError
 from longjudge.marks import Mark
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from longjudge.comparison.alignment import Cell, Stretch
+    from longjudge.comparison.caveats import Caveat
     from longjudge.comparison.pairing import Pair
     from longjudge.comparison.sides import Side, SideFinding, SideSession
 
@@ -127,6 +129,16 @@ class Comparison:
     why_no_scores: str
     remarks: tuple[str, ...]
     marks: Mapping[tuple[str, str], Mark]
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """What makes its numbers say less than they seem to; the first of its remarks."""
+        return tuple(caveats_of(self.one, self.other))
+
+    @property
+    def other_remarks(self) -> tuple[str, ...]:
+        """The remarks behind the caveats."""
+        return self.remarks[len(self.caveats) :]
 
     def mark_of(self, finding: SideFinding) -> Mark | None:
         """What a person says about a finding."""
@@ -322,6 +334,7 @@ def _why_no_scores(one: Side, other: Side) -> str:
 
 
 def _remarks(one: Side, other: Side, found: Sequence[Stretch]) -> Iterable[str]:
+    yield from (each.words for each in caveats_of(one, other))
     for name, side in (("A", one), ("B", other)):
         if side.lacking:
             yield (

@@ -29,7 +29,7 @@ def _side(side: Side) -> Side:
     session = side.session
     path, title = redacted_text(session.path), redacted_text(session.title)
     session = replace(session, path=path, title=title, id=redacted_text(session.id))
-    return replace(side, session=session)
+    return replace(side, session=session, unread=tuple(map(redacted_text, side.unread)))
 
 
 def _row(row: Row) -> Row:

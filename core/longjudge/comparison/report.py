@@ -58,14 +58,15 @@ def markdown_row(comparison: Comparison) -> str:
 
 
 def summary_lines(comparison: Comparison) -> list[str]:
-    """What there is to say of all of it: who is right first."""
+    """What there is to say of all of it: who is right, and what that is worth, first."""
     return [
         words.verdict_words(comparison),
+        *(each.words for each in comparison.caveats),
         words.flip_words(comparison),
         words.found_words(comparison),
         words.coverage_words(comparison),
         words.score_words(comparison),
-        *comparison.remarks,
+        *comparison.other_remarks,
     ]
 
 

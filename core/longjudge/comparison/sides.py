@@ -107,7 +107,8 @@ class SideSession:
 class Side:
     """A judgment; `id` is empty and `created` None for what stands now and is not over.
 
-    `status` is empty as long as it is not over.
+    `status` is empty as long as it is not over. `unread` are the criteria of which the offline
+    rules, where they judged, did not read the changed question.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Side:
     score: float | None = None
     score_range: tuple[float, float] = (0.0, 1.0)
     fault: str = ""
+    unread: tuple[str, ...] = ()
 
     @property
     def judged(self) -> int:

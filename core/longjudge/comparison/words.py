@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from longjudge.comparison.compare import RowKind
 from longjudge.comparison.sides import READING
 from longjudge.marks import Mark
+from longjudge.result import shown_score
 from longjudge.states import ChunkState
 from longjudge.text import clean_line
 
@@ -46,13 +47,15 @@ def side_words(side: Side) -> str:
 
 
 def side_words_in_brief(side: Side) -> str:
-    """The same where there is less room: how far it came before what it was cut by."""
+    """The same where there is less room: what tells sides apart, and how far they came, first."""
     by = side.by
-    when = "now" if side.created is None else moment(side.created)
     reading = f" ({READING})" if side.status == READING else ""
-    judged = f"{side.judged:,} of {len(side.parts):,} judged{reading}"
+    judged = f"{side.judged:,} of {len(side.parts):,} judged{reading}, {side.flagged:,} flagged"
     size = by.size_words.replace("characters", "chars")
-    return f"{when} · {judged} · {clean_line(by.version, 20)} · {size} · {by.judge_words}"
+    facts = [clean_line(by.version, 20), judged, size, by.judge_words]
+    if side.created is None:
+        return " · ".join(["now", *facts])
+    return " · ".join([*facts, moment(side.created)])
 
 
 def progress_words(side: Side) -> str:
@@ -69,11 +72,15 @@ def score_words(comparison: Comparison) -> str:
     if comparison.why_no_scores:
         return f"scores {comparison.why_no_scores}"
     words = [
-        f"{name} {side.score:.3f} (could be {side.score_range[0]:.3f}-{side.score_range[1]:.3f})"
+        f"{name} {shown_score(side.score, 3)} (could be {_range_words(side.score_range)})"
         for name, side in ((ONE, comparison.one), (OTHER, comparison.other))
         if side.score is not None
     ]
     return f"scores {' · '.join(words)}"
+
+
+def _range_words(score_range: tuple[float, float]) -> str:
+    return "-".join(shown_score(each, 3) for each in score_range)
 
 
 def flip_words(comparison: Comparison) -> str:

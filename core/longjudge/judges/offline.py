@@ -16,7 +16,7 @@ from longjudge.rubric import builtin_rubrics, load_rubric
 from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from longjudge.judges.base import Judge, Question
     from longjudge.prices import Price
@@ -117,9 +117,13 @@ def unread_questions(rubric: Rubric) -> tuple[str, ...]:
 def offline_caveat(judge: Judge, rubric: Rubric) -> str:
     """What the offline rules do not take in of a rubric, in words; empty where that is nothing."""
     changed = () if judge.judges_meaning else unread_questions(rubric)
-    if not changed:
-        return ""
-    return f"the offline rules do not read the changed question of {', '.join(changed)}"
+    return changed_words(changed) if changed else ""
+
+
+def changed_words(changed: Sequence[str]) -> str:
+    """That the changed questions of some criteria are not read."""
+    names = ", ".join(clean_line(each, 60) for each in changed)
+    return f"the offline rules do not read the changed question of {names}"
 
 
 def believable_delay(question: Question) -> float:

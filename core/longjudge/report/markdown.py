@@ -13,6 +13,7 @@ from longjudge.proof import code_span
 from longjudge.report.places import NOWHERE
 from longjudge.report.words import judge_name, money, plural, price_words, usage_words
 from longjudge.result import correction_words
+from longjudge.rubric import builtin_rubrics, load_rubric
 from longjudge.text import clean, clean_line
 
 if TYPE_CHECKING:
@@ -191,13 +192,18 @@ def _facts(outcome: Outcome) -> list[str]:
     )
     return [
         f"- Judge: {inline(judge_name(outcome))}",
-        f"- Rubric: {inline(rubric.get('name', ''))}, version {inline(rubric.get('version', ''))}",
+        f"- Rubric: {_rubric_words(rubric.get('name', ''), rubric.get('version', ''))}",
         f"- Settings: {settings}",
         f"- Calls: {outcome.calls}, {outcome.cached_chunks} saved by the store",
         f"- Tokens: {inline(usage_words(outcome)) or 'none'}",
         f"- Cost: {money(outcome.cost_usd)}{_at_price(outcome)}",
         f"- Time: {outcome.seconds:.1f} s",
     ]
+
+
+def _rubric_words(name: str, version: str) -> str:
+    edited = name in builtin_rubrics() and load_rubric(name).version != version
+    return f"{'an edited version of ' * edited}{inline(name)}, version {inline(version)}"
 
 
 def _at_price(outcome: Outcome) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from longjudge.faults import forced_words
 from longjudge.marks import Mark  # noqa: TC001 - read when the class is first converted
-from longjudge.result import count_verified, quotes_words
+from longjudge.result import count_verified, quotes_words, shown_score
 from longjudge.states import JudgmentStatus
 from longjudge.text import clean_line
 
@@ -138,9 +138,9 @@ class Outcome(msgspec.Struct, frozen=True):
     @property
     def score_words(self) -> str:
         """The score with what it could still become."""
-        score = "none" if self.score is None else f"{self.score:.3f}"
+        score = "none" if self.score is None else shown_score(self.score, 3)
         low, high = self.score_range
-        return f"{score} (could be {low:.3f}-{high:.3f})"
+        return f"{score} (could be {shown_score(low, 3)}-{shown_score(high, 3)})"
 
     @property
     def chunk_words(self) -> str:

@@ -203,9 +203,21 @@ class Comparing:
         self.one = one
         self.other = other or self._now() or await self._offers.newest(one)
         if self.one is None and self.other is not None:
-            self.one = await self._offers.before(*self._terms_there(self.other))
+            self.one = await self._before(self.other)
         if self.one is None or self.other is None:
             raise UsageError(self._offers.nothing_to_compare())
+
+    async def _before(self, other: Source) -> Side | None:
+        """What was chosen before, while the session is open; else the one that says most."""
+        here, by = self._terms_there(other)
+        name, id, chosen = self.bench.chosen_before or ("", "", "")
+        session = self.session
+        if session is not None and (name, id) == (session.name, session.id) and chosen != here:
+            try:
+                return await self._recorded(chosen)
+            except UsageError as error:
+                self.notices.append(line(str(error), 500))
+        return await self._offers.before(here, by)
 
     async def _read_offers(self, about: SideSession) -> None:
         await self._offers.read(about, with_now=self.session is not None)
@@ -245,6 +257,10 @@ class Comparing:
             raise UsageError("the session of these judgments is not the one that is open")
         if one:
             self.one = source
+            session = self.session
+            if session is not None:
+                id = source.id if isinstance(source, Side) else ""
+                self.bench.chosen_before = (session.name, session.id, id) if id else None
         else:
             self.other = source
         await self._read_planned()

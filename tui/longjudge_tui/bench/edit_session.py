@@ -21,6 +21,7 @@ from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.bench.rubric_check import Checked, EditPrice, check_text
 from longjudge_tui.bench.rubric_source import RubricSource, editable, save_text
 from longjudge_tui.chores import Chores
+from longjudge_tui.commands import command
 from longjudge_tui.wording import line, moment, plural
 
 if TYPE_CHECKING:
@@ -95,6 +96,10 @@ class EditSession:
             if opened.restored.over not in ("", text_mark(self.source.text)):
                 # Saving it would put it over what somebody else has written there.
                 said += f"; {self.source.origin_words} has changed since, and is among the versions"
+            pane = command("next_pane").bar_key
+            said += (
+                f" ({pane} {pane} shows the versions, enter takes the first back: as it is saved)"
+            )
             self.said.append(said)
         elsewhere = [each for each in self._drafts if each.elsewhere]
         if elsewhere:

@@ -43,7 +43,8 @@ class Fit:
 class Foresight:
     """The part of the bench that advises; what it advises about is the bench's own.
 
-    `sought` is what another screen has found, for the workbench to go to.
+    `sought` is what another screen has found, for the workbench to go to. `chosen_before` is the
+    judgment that somebody chose to compare with: the session's name and id, and its own.
     """
 
     outlook: Outlook | None
@@ -54,6 +55,7 @@ class Foresight:
     def __init__(self) -> None:
         self._fit: tuple[ref[Run], Fit | None] | None = None
         self.sought: Sought | None = None
+        self.chosen_before: tuple[str, str, str] | None = None
 
     @property
     def kept_keys(self) -> set[str]:

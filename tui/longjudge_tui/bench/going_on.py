@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from longjudge.prices import OFFLINE_MODEL
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
 
 SAVED: Final = "report saved: "
 """What stands before the path of a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What leads back to a judgment that went by something else; `shorter` in ever less room."""
+
+    words: str
+    shorter: tuple[str, ...] = ()
+
+    def variants(self, text: str) -> list[str]:
+        """A line that it is a part of, in less room: the way back is what is not lost."""
+        if self.words not in text:
+            return []
+        return [*(text.replace(self.words, each) for each in self.shorter), *self.shorter]
 
 
 def another_model() -> str:

@@ -9,7 +9,7 @@ from longjudge.judges.offline import offline_caveat
 from longjudge.limits import duration_words
 from longjudge.losses import how_much
 from longjudge.prices import OFFLINE_MODEL
-from longjudge.result import quotes_words
+from longjudge.result import quotes_words, shown_score
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
 from longjudge_tui.bench.forcing import forced_label
@@ -109,8 +109,11 @@ def judge_label(bench: Bench) -> str:
     return " · ".join([line(bench.judge.label, 40), *paused, *sent, *forced])
 
 
-def live_line(bench: Bench) -> list[str]:
-    """The figures of the judgment, longest first; before one, what a run would do."""
+def live_line(bench: Bench, wrong: int = 0) -> list[str]:
+    """The figures of the judgment, longest first; before one, what a run would do.
+
+    So many findings are marked `wrong`.
+    """
     label = line(bench.judge.label, 40)
     run = bench.run
     if not bench.applies:
@@ -128,6 +131,9 @@ def live_line(bench: Bench) -> list[str]:
     quotes = quotes_words(figures.verified, figures.findings)
     whole = [f"{words[0]}, {quotes}" if quotes else words[0], *words[1:]]
     found = less[0]
+    if wrong:
+        whole[0] += f", {wrong:,} marked wrong"
+        found += f", {wrong:,} wrong"
     brief = [f"{found}, {quotes}" if quotes else found, *less[1:]]
     time = clock(figures.seconds)
     return [
@@ -236,10 +242,11 @@ def in_the_library(error: LongjudgeError) -> str:
 
 def _figures(figures: Figures, *, brief: bool = False) -> list[str]:
     low, high = figures.score_range
-    score = "no score" if figures.score is None else f"score {figures.score:.2f}"
+    could = "" if brief else "could be "
+    score = "no score" if figures.score is None else f"score {shown_score(figures.score)}"
     return [
         found_words(figures, brief=brief),
-        f"{score} ({low:.2f}-{high:.2f})",
+        f"{score} ({could}{shown_score(low)}-{shown_score(high)})",
         f"judged {figures.judged} of {figures.chunks}",
         plural(figures.gaps, "gap"),
         calls_words(figures.calls, figures.saved, brief=brief),
@@ -287,7 +294,7 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words.append(f"judging{limit}…")
     elif bench.loading is not None:
         words.append(_reading(bench))
-    elif not typing:
+    elif not typing and not (bench.hint and bench.hint.words in bench.remark):
         words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
     text = " · ".join([*words, *go_on])
     variants = [f"{line(bench.judge.label, 40)} · {text}", text]
@@ -300,6 +307,8 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         variants += shorter(words, go_on)
         # Where the line is cut, what to do is not what is lost.
         variants.append(" · ".join([*go_on, *words]))
+    if bench.hint is not None:
+        variants += bench.hint.variants(text)
     if bench.remark.startswith(SAVED) and not bench.store_error:
         # A path is of no use without its end.
         variants.append(bench.remark)

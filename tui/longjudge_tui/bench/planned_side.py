@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.comparison.sides import READING, Side, SideFinding, SidePart, SideSession
+from longjudge.judges.offline import unread_questions
 from longjudge.redaction import redacted_text
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, JudgmentStatus
@@ -145,6 +146,7 @@ def _side(
         score=score,
         score_range=between,
         fault=(result.fault or "") if result is not None else "",
+        unread=() if terms.judge.judges_meaning else unread_questions(terms.rubric),
     )
 
 

@@ -6,12 +6,15 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from longjudge.errors import StoreError
+from longjudge.history import Entry, of_one_session
 from longjudge.prices import OFFLINE_MODEL, Usage, cost_usd
 from longjudge.rubric import known_rubrics
 from longjudge.settings import DEFAULT_MODEL
-from longjudge.store import rubric_of_version
-from longjudge.store.past_pages import whole_judgment
+from longjudge.store import real_path, rubric_of_version
+from longjudge.store.past_pages import pages_of_session, whole_judgment
 from longjudge.text import clean_line
+from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.recalled_run import RecalledRun
 from longjudge_tui.bench.trials import Trials
@@ -19,12 +22,12 @@ from longjudge_tui.wording import moment, plural
 
 if TYPE_CHECKING:
     from longjudge.config import Configuration
-    from longjudge.history import Entry
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
     from longjudge.store import PastJudgment
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.outlook import Outlook
+    from longjudge_tui.bench.trials import Wanted
     from longjudge_tui.bench.tuning import Tuning
 
 
@@ -69,9 +72,20 @@ class Recalling(Trials):
         self._remark(f"{words} · {rest_words(cast('Bench', self))}")
 
     async def _stand_again(self, entry: Entry, past: PastJudgment, outlook: Outlook) -> None:
+        run = await self._restored(past, outlook)
+        if run is None or self.running:
+            # Who goes on working meanwhile has no use for it any more.
+            return
+        changes = changes_since(run, entry)
+        self._show(run, " · ".join([_head(entry), *changes]))
+        if changes:
+            self.notices.append(self.remark)
+
+    async def _restored(self, past: PastJudgment, outlook: Outlook) -> RecalledRun | None:
+        """A judgment as it ended; None where another plan stands by then."""
         session = self.session
         if session is None:
-            return
+            return None
         # In a thread: a very long plan has very many records.
         run = await asyncio.to_thread(
             RecalledRun,
@@ -84,16 +98,68 @@ class Recalling(Trials):
             kept=self._stock.keys,
         )
         await run.restore(past, self.rubric, self.store)
-        if self.running or self.session is not session or _other(self.outlook, outlook):
-            # Who goes on working meanwhile has no use for it any more.
-            return
+        if self.session is not session or _other(self.outlook, outlook):
+            return None
+        return run
+
+    def _show(self, run: RecalledRun, remark: str) -> None:
         self._stock.show_nothing()
-        self.run, self.problem = run, ""
+        self.run, self.problem, self.remark = run, "", remark
         self.generation += 1
-        changes = changes_since(run, entry)
-        self.remark = " · ".join([_head(entry), *changes])
-        if changes:
-            self.notices.append(self.remark)
+
+    async def _judge(self, wanted: Wanted) -> None:
+        if not await self._stands_recorded(wanted):
+            await super()._judge(wanted)
+
+    async def _stands_recorded(self, wanted: Wanted) -> bool:
+        """Show the judgment that has every verdict already, where one of these is recorded.
+
+        That is done where the newest one was cut off under other settings: a new one, that asks
+        nothing, would take its place, and what it left would be forgotten.
+        """
+        outlook = self.outlook
+        plain = not (wanted.only or wanted.short or self.forcing.fault is not None)
+        if not plain or not self.applies or outlook is None or outlook.totals.to_ask:
+            return False
+        try:
+            entry = await self._recorded()
+            past = await whole_judgment(self.store, entry.id) if entry is not None else None
+            run = await self._restored(past, outlook) if past is not None else None
+        except StoreError:
+            # A judgment meets the same fault, and says it.
+            return False
+        if entry is None or run is None or changes_since(run, entry):
+            return False
+        said = f"{_head(entry)}: all of it is kept, nothing is asked or recorded anew"
+        hint = self.hint.words if self.hint is not None and self.hint.words in self.remark else ""
+        self._show(run, " · ".join(filter(None, [hint, said])))
+        return True
+
+    async def _recorded(self) -> Entry | None:
+        """The newest whole judgment by what stands, behind one that left something otherwise."""
+        session = self.session
+        if session is None:
+            return None
+        path = real_path(session.path)
+        found = [
+            each for each in await broken_off(self.store) if each.session == (path, session.id)
+        ]
+        async for page in pages_of_session(self.store, path, session.id):
+            found += of_one_session((Entry.of(each, {}) for each in page), path, session.id)
+        entries = sorted(found, key=lambda each: -each.created)
+        newest = entries[0] if entries else None
+        if newest is None or newest.complete or self._is_by_what_stands(newest):
+            return None
+        whole = (each for each in entries if each.complete and not each.fault)
+        return next(filter(self._is_by_what_stands, whole), None)
+
+    def _is_by_what_stands(self, entry: Entry) -> bool:
+        setting, settings = entry.setting, self.settings
+        tokens = settings.chunk_tokens
+        size = (settings.chunk_chars, "chars") if tokens is None else (tokens, "tokens")
+        by = (self.rubric.version, self.judge.model, settings.redact, size)
+        cut = (setting.size, setting.unit) if setting is not None else None
+        return by == (entry.version, entry.model, entry.redacted, cut)
 
     async def _rubric_of(self, entry: Entry) -> Rubric | None:
         """The rubric of that version, as it is known by name, or as the store has it."""

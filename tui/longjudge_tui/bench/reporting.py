@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.board import Ending
+from longjudge.comparison.caveats import unread_of_version
+from longjudge.judges.offline import changed_words, unread_questions
 from longjudge.redaction import redacted_fields, redacted_text
 from longjudge.report.gaps import gap_markdown, told_gaps
 from longjudge.report.markdown import Beside, markdown_report
@@ -59,8 +61,9 @@ async def report_of_past(
         return None
     replies = await read_gap_replies(store, id)
     marks = await store.marks()
+    unread = await unread_of_version(store, past.model, past.rubric_version)
     return await asyncio.to_thread(
-        _written, past, replies, marks, os.fspath(store.path), session, redact
+        _written, past, replies, marks, os.fspath(store.path), session, redact, unread
     )
 
 
@@ -85,9 +88,10 @@ async def report_now(bench: Bench) -> Report | None:
     past = await asyncio.to_thread(_as_recorded, bench, records, session, result)
     if run is None or run.result is None:
         past = replace(past, status=IN_FLIGHT if run is not None else KEPT_ONLY)
-    marks = await bench.store.marks()
+    marks, store = await bench.store.marks(), os.fspath(bench.store.path)
+    unread = () if bench.judge.judges_meaning else unread_questions(bench.rubric)
     return await asyncio.to_thread(
-        _written, past, records.gap_replies(), marks, os.fspath(bench.store.path), session, redact
+        _written, past, records.gap_replies(), marks, store, session, redact, unread
     )
 
 
@@ -149,6 +153,7 @@ def _written(
     store: str,
     session: Session | None,
     redact: bool,
+    unread: Sequence[str],
 ) -> Report:
     """In a thread: a judgment may have very many parts."""
     gaps = told_gaps(past, replies, redact=redact)
@@ -169,7 +174,9 @@ def _written(
         places=places,
         store=store,
         recorded=outcome.status not in (IN_FLIGHT, KEPT_ONLY),
-        remark=_remark(outcome),
+        remark=" · ".join(
+            filter(None, [changed_words(unread) if unread else "", _remark(outcome)])
+        ),
     )
     text = markdown_report(outcome, past.created, beside)
     stem = os.path.splitext(os.path.basename(past.path))[0] or "events"

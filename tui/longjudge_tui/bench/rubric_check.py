@@ -23,17 +23,23 @@ if TYPE_CHECKING:
     from longjudge.rubric import Rubric
     from longjudge_tui.bench.outlook import Outlook
 
+UNREAD_IN_BRIEF = "the offline rules read no changed question"
+
 _HERE = "here"
 _PLACE = re.compile(rf"{_HERE}(?::(\d+))?: (?:warning: )?(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong, or only worth a word (`warning`); `line` from 1, 0 where it has none."""
+    """What is wrong, or only worth a word (`warning`); `line` from 1, 0 where it has none.
+
+    `brief` says the same where the words are cut; empty where nothing shorter does.
+    """
 
     line: int
     words: str
     warning: bool = False
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,8 @@ def _warnings(rubric: Rubric, text: str, judge: Judge, path: Path | None) -> tup
     said: list[Fault] = []
     if rubric.name in builtin_rubrics() and (path or rubric != load_rubric(rubric.name)):
         line = line_of(text, ("name",)) or 0
-        said.append(Fault(line, f"{rubric.name} is built in; another name lets both be used", True))
+        words = f"{rubric.name} is built in; another name lets both be used"
+        said.append(Fault(line, words, True, f"{rubric.name} is built in: use another name"))
     asked: dict[str, str] = {}
     for number, criterion in enumerate(rubric.criteria):
         question = " ".join(criterion.question.split())
@@ -87,7 +94,7 @@ def _warnings(rubric: Rubric, text: str, judge: Judge, path: Path | None) -> tup
             line = line_of(text, ("criteria", number, "question")) or 0
             said.append(Fault(line, f"{criterion.id}: {words}", True))
     if caveat := offline_caveat(judge, rubric):
-        said.append(Fault(0, caveat, True))
+        said.append(Fault(0, caveat, True, UNREAD_IN_BRIEF))
     return tuple(said)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.result import shown_score
 from longjudge.settings import in_seconds
 from longjudge.states import ChunkState, GapReason
 from longjudge.updates import (
@@ -146,7 +147,7 @@ def _noted(update: ChunkUpdate) -> list[str]:
 
 def _ending(result: Result) -> str:
     gaps = ", ".join(f"{count:,} {reason}" for reason, count in result.gaps.items())
-    score = "no score" if result.score is None else f"score {result.score:.3f}"
+    score = "no score" if result.score is None else f"score {shown_score(result.score, 3)}"
     words = [
         f"run ended: {result.status.value}",
         f"{result.judged_chunks:,} of {plural(result.chunks, 'chunk')} judged",

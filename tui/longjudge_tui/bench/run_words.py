@@ -6,7 +6,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
-from longjudge.result import quotes_words
+from longjudge.result import quotes_words, shown_score
 from longjudge_tui.bench.figures import rate_words, rounded_up
 from longjudge_tui.commands import command
 from longjudge_tui.wording import DISPUTED, calls_words, clock, dollars, line, plural
@@ -93,10 +93,11 @@ def findings_words(findings: int, disagreements: int, *, brief: bool = False) ->
 
 def _score(figures: Figures) -> tuple[str, str]:
     low, high = figures.score_range
-    between = f"({low:.2f}-{high:.2f})"
+    between = f"({shown_score(low)}-{shown_score(high)})"
     if figures.score is None:
         return f"no score {between}", f"no score {between}"
-    return f"score {figures.score:.2f} {between}", f"{figures.score:.2f} {between}"
+    score = shown_score(figures.score)
+    return f"score {score} {between}", f"{score} {between}"
 
 
 def _joined(time: str, left: str) -> str:

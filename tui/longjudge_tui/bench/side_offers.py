@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longjudge.comparison.caveats import with_unread
 from longjudge.comparison.sides import JudgedBy, found_keys, side_of
 from longjudge.errors import UsageError
 from longjudge.history import Entry, hex_marks, of_one_session
@@ -69,7 +70,8 @@ class Offers:
             raise UsageError(
                 f"{line(id, 40)}: the store has no such judgment that reads; choose another one"
             )
-        return await asyncio.to_thread(side_of, judgment)
+        side = await asyncio.to_thread(side_of, judgment)
+        return await with_unread(side, self._bench.store)
 
     async def newest(self, beside: Side | None) -> Side | None:
         """The newest judgment that is not the one beside."""
@@ -77,13 +79,15 @@ class Offers:
         return await self._first(each for each in self._entries() if each.id != but)
 
     async def before(self, here: str, by: JudgedBy | None) -> Side | None:
-        """The newest one that was judged by something else than `by`, else the newest other one.
+        """The one that says most beside what was judged by `by`, of the like the newest.
 
-        `here` is the id of what it is laid beside, where that was recorded.
+        That is one in the same chunks by another rubric or judge, a complete one before others;
+        then a complete one in other chunks. `here` is the id of what it is laid beside, where that
+        was recorded.
         """
         entries = [each for each in self._entries() if each.id != here]
         # The order of what is alike stays: the newest first, and no failure that was forced.
-        entries.sort(key=lambda each: (_by(each) == by, bool(each.fault)))
+        entries.sort(key=lambda each: (_rank(each, by), _by(each) == by, bool(each.fault)))
         return await self._first(entries)
 
     def nothing_to_compare(self) -> str:
@@ -123,6 +127,18 @@ class Offers:
             except UsageError as error:
                 self._faults.append(line(str(error), 300))
         return None
+
+
+def _rank(entry: Entry, beside: JudgedBy | None) -> int:
+    """How well a judgment shows what another rubric or judge makes of the same; 0 is best."""
+    by = _by(entry)
+    if beside is None or not entry.judged:
+        return 3
+    if not by.same_size(beside):
+        return 2 if entry.complete else 3
+    if (by.version, by.model) == (beside.version, beside.model):
+        return 3
+    return 0 if entry.complete else 1
 
 
 def _by(entry: Entry) -> JudgedBy:

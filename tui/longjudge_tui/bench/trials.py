@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from longjudge.settings import Settings
     from longjudge.store import Store
     from longjudge_tui.bench.editing import Editing
+    from longjudge_tui.bench.going_on import Hint
     from longjudge_tui.bench.holding import Holding
     from longjudge_tui.bench.opening import Loading
     from longjudge_tui.bench.outlook import Outlook
@@ -67,7 +68,8 @@ class Trials(Foresight):
     """The part of the bench that judges; what it judges, and by what, is the bench's own.
 
     `refusal` says why no judgment may begin now, and nothing where one may. `remark` is what there
-    is to say about the last run beside its result, for as long as the result stands.
+    is to say about the last run beside its result, for as long as the result stands; a `hint` about
+    an older judgment may be in it.
     """
 
     session: Session | None
@@ -80,6 +82,7 @@ class Trials(Foresight):
         super().__init__()
         self.run: Run | None = None
         self.remark = ""
+        self.hint: Hint | None = None
         self.refusal: Callable[[], str] = lambda: ""
         self.forcing = Forcing()
         self.log = EventLog()
@@ -313,14 +316,17 @@ class Trials(Foresight):
         if self._judging and self.run is not None:
             self.run.cancel()
 
-    def cancel_part(self, position: int) -> None:
-        """End one chunk of the judgment in flight."""
+    def cancel_part(self, position: int) -> bool:
+        """End one chunk of the judgment in flight; False, and said why, where that cannot be."""
         part = position + 1
         if not self.running or self.run is None:
             self.notices.append(f"part {part} is not being judged")
-        elif not self.run.cancel_part(part):
+            return False
+        if not self.run.cancel_part(part):
             follow = command("follow").shown
             self.notices.append(f"part {part} has ended already: {follow} goes to the newest one")
+            return False
+        return True
 
     def follow_run(self, *, anew: bool) -> None:
         """Let "kept" and "to ask" follow the verdicts of the judgment in flight.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
-from longjudge_tui.commands.bars import BAR, LIBRARY_BAR
+from longjudge_tui.commands.bars import BAR, BAR_IN_A_RUN, LIBRARY_BAR
 from longjudge_tui.commands.comparing import COMPARING
 from longjudge_tui.commands.dialogs import DIALOGS
 from longjudge_tui.commands.editor import EDITOR
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BAR",
+    "BAR_IN_A_RUN",
     "COMMANDS",
     "LETTERS",
     "LIBRARY_BAR",

@@ -42,6 +42,10 @@ BAR = (
 )
 """What the bar at the bottom shows, as far as it fits, before help and quit."""
 
+_IN_A_RUN = ("run", "cancel_run", "cancel_part")
+BAR_IN_A_RUN = tuple(dict.fromkeys((*_IN_A_RUN, *BAR)))
+"""The same while a judgment is in flight, of which one chunk may be cancelled as well."""
+
 LIBRARY_BAR = (
     "open",
     "judge",

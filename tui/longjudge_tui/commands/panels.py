@@ -161,7 +161,7 @@ SCREENS: Final[dict[Scope, str]] = {
     Scope.LIBRARY: "In the library",
     Scope.SCREEN: "In the workbench",
     Scope.LIST: "In every list",
-    Scope.OVER: "In what stands over another screen",
+    Scope.OVER: "On every screen of its own",
     Scope.CURVE: "At the curve of chunk sizes",
     Scope.EDITOR: "In the rubric editor",
     Scope.PAST: "In past judgments",

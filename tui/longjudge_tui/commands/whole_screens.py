@@ -26,6 +26,8 @@ WHOLE_SCREENS: tuple[Command, ...] = (
     ),
     Command("read_smallest", ("home",), "home", "Those of the smallest chunks", scope=Scope.CURVE),
     Command("read_largest", ("end",), "end", "Those of the largest chunks", scope=Scope.CURVE),
-    Command("read_today", ("C",), "C", "Those of the size that is set", "Today", scope=Scope.CURVE),
+    Command(
+        "read_today", ("C",), "C", "Those of the size that is set", "As set", scope=Scope.CURVE
+    ),
     Command("take_size", ("enter",), "enter", "Use this chunk size", "Use it", scope=Scope.CURVE),
 )

@@ -12,7 +12,7 @@ def _in_search(name: str, key: str, does: str, button: str) -> Command:
 WORKBENCH: tuple[Command, ...] = (
     Command("run", ("r",), "r", "Judge what is not kept yet; after a pause: go on", "Run", "Run"),
     Command("cancel_run", ("x",), "x", "Cancel the whole judgment", "Cancel", "Cancel"),
-    Command("cancel_part", ("c",), "c", "Cancel the chunk under the cursor", "Cancel one"),
+    Command("cancel_part", ("c",), "c", "Cancel the chunk under the cursor", "Cancel chunk"),
     Command(
         "follow",
         ("j",),

@@ -40,7 +40,7 @@ class RowList(LineList):
         super().__init__(id=id)
         self._lines = Lines.nothing()
         self.shown = Shown.FLIPS
-        self._chosen = False
+        self._chosen = self._moved = False
         self._settled: Hashable = None
 
     @property
@@ -65,7 +65,13 @@ class RowList(LineList):
         if not self._chosen and sides != self._settled:
             self.shown = Shown.FLIPS if lines.count(Shown.FLIPS) else Shown.ALL
         self._settled = sides
-        self._place(here)
+        # What flips while a side is asked comes to the top: it is seen until somebody reads on.
+        self._place(here if self._moved else None)
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Note that somebody has moved it."""
+        super().watch_cursor(before, after)
+        self._moved |= before != after
 
     def next_filter(self) -> None:
         """Show other rows."""

@@ -23,7 +23,7 @@ from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.compare.ask_actions import AskActions
 from longjudge_tui.compare.row_list import RowList
 from longjudge_tui.compare.side_list import SideList
-from longjudge_tui.compare.words import about_side, nothing_found
+from longjudge_tui.compare.words import about_side, caveat_words, file_name, nothing_found
 from longjudge_tui.widgets.detail import DetailView, Marked
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine, GrowingLine
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
     from longjudge.comparison.compare import Comparison
     from longjudge_tui.bench.bench import Bench
+
+
+WIDE = 100
+"""Below, warnings are said in brief, so that nothing of them is cut."""
 
 
 class CompareScreen(AskActions):
@@ -83,6 +87,7 @@ class CompareScreen(AskActions):
         """The two sides, what differs, the rows, and what each side says about one."""
         for name in ("one", "other"):
             yield FittedLine(id=f"about-{name}", classes="about")
+        yield GrowingLine(id="caveats")
         yield GrowingLine(id="better")
         yield FittedLine(id="flips")
         yield FittedLine(id="found")
@@ -126,7 +131,14 @@ class CompareScreen(AskActions):
             if self._choosing_one is not None:
                 self._show_offers()
         self._show_title()
+        self._show_caveats()
         self._show_row()
+
+    def _show_caveats(self) -> None:
+        said = caveat_words(self.comparing.comparison, brief=self.size.width < WIDE)
+        caveats = self.query_one("#caveats", GrowingLine)
+        caveats.show_whole(f"! {said}")
+        caveats.display = bool(said)
 
     def _show_title(self) -> None:
         comparing = self.comparing
@@ -166,9 +178,9 @@ class CompareScreen(AskActions):
         self._line("found").show(words.found_words(comparison))
         self._line("covered").show(f"{scores} · {words.coverage_words(comparison)}", scores)
         self.query_one("#remarks", GrowingLine).show_whole(
-            line(" · ".join(comparison.remarks), 1_000)
+            line(" · ".join(comparison.other_remarks), 1_000)
         )
-        self.query_one("#remarks").display = bool(comparison.remarks)
+        self.query_one("#remarks").display = bool(comparison.other_remarks)
 
     def _line(self, name: str) -> FittedLine:
         return self.query_one(f"#{name}", FittedLine)
@@ -347,8 +359,8 @@ class CompareScreen(AskActions):
     async def _save(self, comparison: Comparison) -> None:
         try:
             text = await asyncio.to_thread(self._handed_out, comparison, markdown_comparison)
-            name = f"before-after-{comparison.one.session.id}"
-            path = await asyncio.to_thread(save, text, name)
+            redacts = self._bench.settings.redact
+            path = await asyncio.to_thread(save, text, file_name(comparison, redact=redacts))
         except OSError as error:
             self.say(f"not saved: {error.strerror}")
         else:

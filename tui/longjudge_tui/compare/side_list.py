@@ -58,6 +58,7 @@ def _facts(entry: Entry) -> str:
     marks = [f"{entry.right} right"] * (entry.right > 0) + [f"{entry.wrong} wrong"] * (
         entry.wrong > 0
     )
-    rubric = f"{line(entry.rubric, 30)} {line(entry.version, 12)}"
     found = plural(entry.findings, "finding")
-    return " · ".join([rubric, judge, size, status, judged, found, *marks])
+    # What tells two apart stands first: the rest is cut where there is no room.
+    told = [line(entry.version, 12), found, judged, status, size, line(entry.rubric, 30), judge]
+    return " · ".join([*told, *marks])

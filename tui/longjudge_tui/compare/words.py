@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from longjudge.comparison import words
+from longjudge.comparison.caveats import OTHER_SIZES
 from longjudge.comparison.sides import Side
+from longjudge.redaction import redacted_text
 from longjudge.states import ChunkState
 from longjudge_tui.commands import command
 from longjudge_tui.wording import line
@@ -24,8 +27,26 @@ def about_side(source: Source | None, comparison: Comparison | None, *, one: boo
         side = comparison.one if one else comparison.other
     if side is None:
         return [f"{label}  …"]
-    about = words.side_words(side), words.side_words_in_brief(side)
+    brief = words.side_words_in_brief(side)
+    about = words.side_words(side), brief, brief.rsplit(" · ", 1)[0]
     return [f"{label}  {line(each, 400)}" for each in about]
+
+
+def caveat_words(comparison: Comparison | None, *, brief: bool) -> str:
+    """What makes the answer and all numbers say less; empty where nothing does."""
+    caveats = comparison.caveats if comparison is not None else ()
+    said = [each.brief if brief else each.words for each in caveats]
+    if OTHER_SIZES in said:
+        place = said.index(OTHER_SIZES)
+        said[place] = f"{OTHER_SIZES}; {command('choose_one').shown} chooses another"
+    return line(" · ".join(said), 1_000)
+
+
+def file_name(comparison: Comparison, *, redact: bool) -> str:
+    """What a file of it is called: after the session's own file."""
+    path = comparison.one.session.path
+    stem = os.path.splitext(os.path.basename(redacted_text(path) if redact else path))[0]
+    return f"{stem or 'events'}-before-after"
 
 
 def nothing_found(cell: Cell | None, *, one: bool, being_asked: bool) -> str:

@@ -54,18 +54,20 @@ def meaning_words(meaning: CurveMeaning | None, today: int, *, free: bool) -> st
     if meaning is None:
         return ""
     what = "price" if meaning.by_price else "tokens"
-    repeated = (
-        "the prompt and the answer that every chunk needs are"
+    goes = (
+        "is for prompt and answer, which each chunk needs anew"
         if meaning.by_price
-        else "the prompt that every chunk repeats is"
+        else "are the prompt, which each chunk repeats"
     )
     said: list[str] = []
     if meaning.mostly_fixed is not None:
-        said.append(f"up to {short(meaning.mostly_fixed)} {repeated} most of the {what}")
+        said.append(f"up to {short(meaning.mostly_fixed)} most of the {what} {goes}")
     said.append(f"from {short(meaning.flat_from)} on larger chunks save less than 3 %")
     if meaning.dearer_from is not None:
-        times = f"up to {meaning.dearer:.1f} times as much"
-        said.append(f"from {short(meaning.dearer_from)} on they take more again, {times}")
+        times = f"up to {meaning.dearer:.1f} times"
+        rises = "the price rises again" if meaning.by_price else "they take more tokens again"
+        why = ": the model charges more for long requests" if meaning.by_price else ""
+        said.append(f"from {short(meaning.dearer_from)} on {rises}, {times}{why}")
     if meaning.spared >= WORTH_SAVING:
         share = f"{100 * meaning.spared:.0f} %"
         less = f"cost {share} less" if meaning.by_price else f"take {share} fewer tokens"

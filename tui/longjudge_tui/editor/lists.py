@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from longjudge_tui.bench.rubric_diff import Side
 from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.widgets.wrapping import drawn, wrap
-from longjudge_tui.wording import fit, line
+from longjudge_tui.wording import fit, line, widest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -41,7 +41,9 @@ class FaultList(LineList):
         place = f"line {fault.line}" if fault.line else "text"
         look = "active" if fault.warning else "gap"
         glyph = "!" if fault.warning else "✗"
-        return [(f"{glyph} {place:<9}", look), (line(fault.words, 500), "plain")]
+        words = [line(each, 500) for each in (fault.words, fault.brief) if each]
+        head = f"{glyph} {place:<9}"
+        return [(head, look), (widest(words, max(0, width - len(head))).rstrip(), "plain")]
 
 
 class PastList(LineList):

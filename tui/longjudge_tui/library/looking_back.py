@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.history import BROKEN_OFF
 from longjudge.prices import OFFLINE_MODEL
+from longjudge_tui.bench.going_on import Hint
 from longjudge_tui.commands import command
 from longjudge_tui.wording import line, moment, plural
 
@@ -13,28 +14,31 @@ if TYPE_CHECKING:
     from longjudge_tui.library.last import By, Last
 
 
-def judged_otherwise(last: Last, now: By) -> str:
+def judged_otherwise(last: Last, now: By) -> Hint | None:
     """How the newest judgment ended, what it went by, and which keys lead there.
 
-    Empty where it went by what stands.
+    None where it went by what stands.
     """
     by = last.by
     if by is None or by == now or not last.applies:
-        return ""
+        return None
     what, keys = _differences(by, now)
+    past, shows, run = (command(each).shown for each in ("show_past", "open", "run"))
+    size = by.size if not by.same_size(now) else 0
+    brief = f"{past} {shows} {run}: goes on {_at(size) if size else 'with the last run'}"
     if last.status == BROKEN_OFF:
-        back = f"{command('show_past').shown} {command('open').shown}"
-        shows = f"{back} shows it, {command('run').shown} goes on"
-        return f"a run {' '.join(what)} was ended by force: what it judged is kept · {shows}"
+        keys_on = f"{past}, then {shows}, shows it, then {run} goes on"
+        words = f"a run {' '.join(what)} was ended by force: what it judged is kept · {keys_on}"
+        return Hint(words, (f"ended by force · {brief}", brief))
     came_of_it = f"{last.judged:,} of {plural(last.chunks, 'part')}, {_ending(last)}"
     leads = [f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it"] if keys else []
-    back = f"{command('show_past').shown} {command('open').shown}"
     if last.left:
         # First: where the line is cut, what to do is not what is lost.
-        leads.insert(0, f"{back} {command('run').shown} goes on")
+        leads.insert(0, f"{past}, then {shows}, then {run}, goes on")
     elif not keys:
-        leads.append(f"{back} shows it")
-    return " · ".join([f"last judged {' '.join(what)}: {came_of_it}", *leads])
+        leads.append(f"{past}, then {shows}, shows it")
+    words = " · ".join([f"last judged {' '.join(what)}: {came_of_it}", *leads])
+    return Hint(words, (f"last: {came_of_it} · {brief}", brief) if last.left else ())
 
 
 def cut_off(last: Last, now: By, rest: str) -> str:
@@ -69,6 +73,10 @@ def _differences(by: By, now: By) -> tuple[list[str], list[str]]:
     elif by.version != now.version:
         what.append("by another version of the rubric")
     return what, keys
+
+
+def _at(size: int) -> str:
+    return f"at {size / 1000:g}k" if size >= 1000 else f"at {size}"
 
 
 def _ending(last: Last) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
 from longjudge_tui.bench.begun import broken_off
+from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.run_words import PAUSED
 from longjudge_tui.library.counting import Counting
@@ -320,10 +321,10 @@ class Shelf:
         last = newest(self.lasts.get(self._listed(opened)), self._broken_off, self.bench.session)
         if last is not None or self.results.ready:
             self._recalled = opened
-        if last is not None and (words := judged_otherwise(last, self.terms.by)):
-            # Said at once, and as long as nothing else is to be said about what stands.
-            self.bench.notices.append(words)
-            self.bench.remark = words
+        if last is not None and (hint := judged_otherwise(last, self.terms.by)):
+            # Said for as long as nothing else is to be said about what stands.
+            self.bench.hint, self.bench.remark = hint, hint.words
+            self.bench.log.add(LogKind.SAID, hint.words)
         elif last is not None and (words := cut_off(last, self.terms.by, rest_words(self.bench))):
             self.bench.remark = words
 

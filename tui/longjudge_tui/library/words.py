@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from longjudge.prices import OFFLINE_MODEL
-from longjudge.result import quotes_words
+from longjudge.result import quotes_words, shown_score
 from longjudge.states import JudgmentStatus
 from longjudge_tui.bench.run_words import PAUSED, left_over_words, releasing_words
 from longjudge_tui.bench.sizes import Unit
@@ -134,13 +134,14 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
     found = plural(last.findings, "finding") + marked
     if last.before is not None:
         whole = last.before
-        before = f", before {_result_glyph(whole)}{_score(whole)}"
+        done = f"{_result_glyph(whole)}{_score(whole)}"
         return (
             f"{word} · {coverage}{at} · {found} · before: complete{_score(whole)}",
             f"{word} · {coverage}{at} · before: complete{_score(whole)}",
-            f"{word} · {coverage}{at_short}{before}",
-            f"{word}{at_short}{before}",
-            f"{glyph}{at_short}{before}",
+            f"{word} · {coverage}{at_short}; the complete one before: {done}",
+            f"{word} · {coverage}{at_short}; before: {done}",
+            f"{word}{at_short}; before: {done}",
+            f"{glyph}{at_short}; before: {done}",
             f"{word}{at_short}",
             word,
         )
@@ -175,7 +176,7 @@ def whole_last(last: Last, now: float, standing: By, wrong: int) -> str:
 
 
 def _score(last: Last) -> str:
-    return "" if last.score is None else f" {last.score:.2f}"
+    return "" if last.score is None else f" {shown_score(last.score)}"
 
 
 def _other_size(last: Last, standing: By) -> tuple[str, str]:

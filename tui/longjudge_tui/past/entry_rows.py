@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from longjudge.faults import forced_words
 from longjudge.prices import OFFLINE_MODEL
-from longjudge.result import quotes_words
+from longjudge.result import quotes_words, shown_score
 from longjudge.states import JudgmentStatus
 from longjudge_tui.bench.archive import name_of
 from longjudge_tui.wording import dollars, fit, line, moment, plural
@@ -43,7 +43,7 @@ def entry_cells(entry: Entry, width: int, *, picked: bool, with_session: bool) -
     cells.append((f"{coverage(entry):>9}  ", "gap" if entry.unjudged else "plain"))
     if wide:
         cells.append((f"{cost_words(entry):>7}  ", "dim"))
-    by = by_words(entry)
+    by = by_words(entry) if wide else _by_words_in_brief(entry)
     cells.append((line(name_of(entry), 100) if with_session else by, "plain"))
     return cells
 
@@ -51,12 +51,13 @@ def entry_cells(entry: Entry, width: int, *, picked: bool, with_session: bool) -
 def entry_columns(width: int, *, with_session: bool) -> str:
     """What the columns are called."""
     what = "session" if with_session else "chunks, rubric, judge"
+    brief = "session" if with_session else "rubric, chunks"
     if width >= WIDE:
         return (
             f"{'':3}{'when':17}{'ended':15}{'findings':11}{'score (could be)':18}"
             f"{'judged':>9}  {'cost':>7}  {what}"
         )
-    return f"{'':3}{'when':12}{'ended':13}{'found':6}{'score (could be)':17}{'judged':>9}  {what}"
+    return f"{'':3}{'when':12}{'ended':13}{'found':6}{'score (could be)':17}{'judged':>9}  {brief}"
 
 
 def status_words(entry: Entry) -> str:
@@ -81,8 +82,8 @@ def score_words(entry: Entry) -> str:
     """The score with what it may still become."""
     if not entry.known or not entry.applies or not entry.recorded:
         return "–"
-    score = "none" if entry.score is None else f"{entry.score:.2f}"
-    return f"{score} ({entry.low:.2f}-{entry.high:.2f})"
+    score = "none" if entry.score is None else shown_score(entry.score)
+    return f"{score} ({shown_score(entry.low)}-{shown_score(entry.high)})"
 
 
 def coverage(entry: Entry) -> str:
@@ -114,6 +115,12 @@ def by_words(entry: Entry) -> str:
     """What it went by."""
     rubric = f"{line(entry.rubric, 60)} {line(entry.version, 12)}"
     return f"{setting_words(entry.setting)} · {rubric} · {judge_words(entry.model)}"
+
+
+def _by_words_in_brief(entry: Entry) -> str:
+    """The same where it is cut: what tells judgments apart first."""
+    rest = f"{line(entry.rubric, 60)} · {judge_words(entry.model)}"
+    return f"{line(entry.version, 12)} · {setting_words(entry.setting)} · {rest}"
 
 
 def _marks(entry: Entry) -> str:

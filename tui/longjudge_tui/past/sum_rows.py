@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from longjudge.result import shown_score
 from longjudge_tui.past.entry_rows import judge_words, setting_words
 from longjudge_tui.wording import bar, dollars, fit, line, plural
 
@@ -53,8 +54,8 @@ def mean_words(group: Group, *, brief: bool = False) -> str:
     partial = group.partial_scores
     if brief:
         # What is only a part of it has the mark that partial judgments have.
-        return f"{group.score_mean:.2f}{' ◑' if partial else ''}"
-    return f"{group.score_mean:.2f} of {group.scores}{f', ◑ {partial}' if partial else ''}"
+        return f"{shown_score(group.score_mean)}{' ◑' if partial else ''}"
+    return f"{shown_score(group.score_mean)} of {group.scores}{f', ◑ {partial}' if partial else ''}"
 
 
 def group_words(group: Group) -> tuple[str, ...]:
@@ -71,7 +72,7 @@ def group_words(group: Group) -> tuple[str, ...]:
     means = f"mean score {mean_words(group)}"
     if group.score_mean is not None:
         some = f" ({group.partial_scores} of them partial)" if group.partial_scores else ""
-        of = f"{group.score_mean:.2f} of {group.scores}{some}"
+        of = f"{shown_score(group.score_mean)} of {group.scores}{some}"
         means = f"mean score {of} at {setting_words(group.setting)}"
     return (
         " · ".join([*words[:3], means, *words[3:]]),

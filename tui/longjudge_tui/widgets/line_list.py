@@ -54,6 +54,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     ALLOW_SELECT = False
     OPEN_ON_CLICK: ClassVar[bool] = False
 
+    bar_keys: tuple[str, ...] = ()
+    """Commands that stand first in the bar at the bottom while the list has the keys."""
+
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Moved(Message):

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from longjudge_tui.commands import BAR, Command, command, is_command
 from longjudge_tui.commands.panels import panel_of
 from longjudge_tui.widgets.fields import Field
+from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.wrapping import wrap
 from longjudge_tui.wording import fit, widest
 
@@ -172,10 +173,21 @@ class KeyBar(Widget):
         """Follow the keys from panel to panel."""
         self.watch(self.screen, "focused", self._follow_focus)
 
+    def follow(self) -> None:
+        """Show what the list that has the keys puts first by now."""
+        self._follow_focus(self.screen.focused)
+
+    def show_names(self, names: tuple[str, ...]) -> None:
+        """Show other commands."""
+        if names != self._names:
+            self._names = names
+            self._follow_focus(self.screen.focused)
+
     def _follow_focus(self, focused: Widget | None) -> None:
         panel = panel_around(focused)
         first = panel.keys if panel is not None else ()
-        names = dict.fromkeys([*first, *self._names])
+        own = focused.bar_keys if isinstance(focused, LineList) else ()
+        names = dict.fromkeys([*own, *first, *self._names])
         shown = tuple(
             each
             for each in names

@@ -15,7 +15,7 @@ from longjudge_tui.workbench.detail_panel import Passage, View
 from longjudge_tui.workbench.evidence_actions import EvidenceActions
 
 if TYPE_CHECKING:
-    from longjudge.chunks import ChunkPlan
+    from longjudge.chunks import ChunkPlan, Piece
     from longjudge.disputes import RuleFinding
     from longjudge.sessions import Session
     from longjudge_tui.bench.first_events import FirstEvents
@@ -53,6 +53,24 @@ class ChunkInSight(EvidenceActions):
             self._anchor = kept_in_sight
         self._carried = None
         self.show_findings()
+
+    @property
+    def _event_here(self) -> int:
+        """The event that is in sight."""
+        if self.detail.passage is not None:
+            return self.detail.passage.event
+        outlook = self.bench.outlook
+        plan = outlook.plan if outlook is not None else ()
+        here = self.chunks.position
+        return plan[here].first if here < len(plan) else 0
+
+    @property
+    def _here(self) -> tuple[int, int]:
+        passage, outlook = self.detail.passage, self.bench.outlook
+        if passage is None or outlook is None:
+            return self.chunks.position, self._event_here
+        number = passage.piece.number if passage.piece is not None else 1
+        return outlook.plan.part_of(passage.event) + number - 2, passage.event
 
     def _place_in_plan(self) -> int:
         """The chunk that holds the event where one was, however the session is cut now."""
@@ -189,7 +207,12 @@ class ChunkInSight(EvidenceActions):
         texts = self.bench.texts_at_hand
         if texts is not None:
             self.detail.show_passage(texts, passage)
+            self.findings.point_at(passage.finding)
             self._at_chunk = False
+
+    def _passage_at(self, event: int, piece: Piece | None) -> Passage:
+        """An event as it is opened: with what was found in it."""
+        return Passage(event, piece, self._found_at(event, piece))
 
     def _show_event_at(self, row: int) -> None:
         if self._behind or self._chunk_behind:
@@ -197,7 +220,7 @@ class ChunkInSight(EvidenceActions):
             return
         number = self.events.event_at(row)
         if number is not None:
-            self._show_passage(Passage(number, self.events.piece_at(row)))
+            self._show_passage(self._passage_at(number, self.events.piece_at(row)))
 
     @on(LineList.Moved, "#chunks")
     def chunk_moved(self, event: LineList.Moved) -> None:

@@ -117,7 +117,7 @@ class DetailPanel(Vertical):
         reason = record.reason or GapReason.SKIPPED
         words = GAP_WORDS[reason]
         if reason is GapReason.CANCELLED and not record.attempts:
-            words = "cancelled by itself, before it was asked"
+            words = "you cancelled this chunk alone, before it was asked"
         asked = f"asked {plural(record.attempts, 'time')}" if record.attempts else "not asked"
         this, every = command("ask_again").shown, command("run").shown
         paragraphs = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from textual import on
@@ -21,6 +22,7 @@ from longjudge_tui.wording import line
 from longjudge_tui.workbench.below_actions import BelowActions
 from longjudge_tui.workbench.detail_panel import Passage, View
 from longjudge_tui.workbench.detail_words import About
+from longjudge_tui.workbench.findings_order import FindingOrder, place_around
 from longjudge_tui.workbench.handout import Handout
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
+    from longjudge.chunks import Piece
     from longjudge.result import ResultFinding
     from longjudge.rubric import Criterion
     from longjudge_tui.bench.records import Records
@@ -52,6 +55,7 @@ class EvidenceActions(BelowActions):
         self._marks_seen = -1
         self._findings_seen: tuple[Records | None, int] = (None, 0)
         self._listed: tuple[str, str] | None = None
+        self._gone_to = False
 
     def on_mount(self) -> None:
         """Have the marks read."""
@@ -64,6 +68,11 @@ class EvidenceActions(BelowActions):
     @property
     def _behind(self) -> bool:
         """Whether the plan is another one than what is painted."""
+        raise NotImplementedError
+
+    @property
+    def _here(self) -> tuple[int, int]:
+        """The chunk and the event in sight."""
         raise NotImplementedError
 
     def _show_chunk(self, position: int) -> None:
@@ -108,7 +117,10 @@ class EvidenceActions(BelowActions):
     def finding_moved(self, event: LineList.Moved) -> None:
         """Show the finding under the cursor: what is shown is what a copy or a mark means."""
         finding = self.findings.finding_at(event.row)
-        if event.row == self.findings.cursor and finding is not None:
+        if event.row != self.findings.cursor:
+            return
+        self.findings.ahead = False
+        if finding is not None:
             self._go_to(finding)
 
     @on(LineList.Opened, "#findings")
@@ -181,7 +193,7 @@ class EvidenceActions(BelowActions):
         session = self.bench.session
         if session is None or self._listed == (session.name, session.id):
             return
-        self._listed = session.name, session.id
+        self._listed, self._gone_to = (session.name, session.id), False
         self.findings.show_all()
 
     def _about(self, finding: ResultFinding | None) -> About:
@@ -232,6 +244,7 @@ class EvidenceActions(BelowActions):
         if records is None:
             return
         spot = records.locate(finding)
+        self._gone_to = True
         with self.prevent(LineList.Moved):
             self.chunks.go_to(spot.position, middle=True)
             self._show_chunk(spot.position)
@@ -246,10 +259,7 @@ class EvidenceActions(BelowActions):
             self._say("no finding is shown; f shows others" if filtered else "no finding yet")
             return
         place = self.findings.place_of(self.detail.finding)
-        if place is not None:
-            place += direction
-        else:
-            place = self.findings.place_here - (direction < 0)
+        place = self._place_from_here(direction) if place is None else place + direction
         place %= len(found)
         with self.prevent(LineList.Moved):
             self.findings.move_to_place(place)
@@ -259,14 +269,34 @@ class EvidenceActions(BelowActions):
             self.set_focus(self.findings)
         self._go_to(found[place])
 
+    def _place_from_here(self, direction: int) -> int:
+        """Which of the findings comes next, or before, where the one in sight is none of them."""
+        findings = self.findings
+        if findings.order is not FindingOrder.PART or self._records is None:
+            # No event has a place in another order: from where someone was in the list.
+            start = findings.place_here if self._gone_to else 0
+            return start - (direction < 0)
+        spots = map(self._records.locate, findings.findings)
+        return place_around([(each.position, each.event) for each in spots], self._here, direction)
+
+    def _found_at(self, event: int, piece: Piece | None) -> ResultFinding | None:
+        """The first finding of an event, or of a piece of one; of those listed, where one is."""
+        records = self._records
+        if records is None:
+            return None
+        for each in chain(self.findings.findings, records.findings()):
+            if each.event == event and records.locate(each).piece == piece:
+                return each
+        return None
+
     def _turn(self, look: View) -> None:
         if not self.detail.turn(look):
             self._say("no event is shown here")
 
     def _finding_meant(self) -> ResultFinding | None:
-        """The finding under the cursor of the list, where that has the keys, else the shown one."""
-        here = self.findings.here if self.focused is self.findings else None
-        return here or self.detail.finding
+        """The finding that is shown, or about to be: keys may come before a move is painted."""
+        ahead = self.focused is self.findings and self.findings.ahead
+        return (self.findings.here if ahead else None) or self.detail.finding
 
     def _mark(self, mark: Mark) -> None:
         finding, records = self._finding_meant(), self._records

@@ -28,6 +28,8 @@ from longjudge_tui.workbench.findings_order import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
+    from textual.message import Message
+
     from longjudge.marks import Mark
     from longjudge.result import ResultFinding
     from longjudge.rubric import Rubric
@@ -45,7 +47,8 @@ def _no_mark(finding: ResultFinding) -> Mark | None:
 class FindingsList(LineList):
     """One row per finding; by criterion, a heading above each group.
 
-    `findings` are those that are shown, in order.
+    `findings` are those that are shown, in order. It is `ahead` while a move of the cursor is on
+    its way to whoever shows the finding.
     """
 
     OPEN_ON_CLICK: ClassVar[bool] = True
@@ -60,6 +63,7 @@ class FindingsList(LineList):
         self._places: dict[ResultFinding, int] = {}
         self.findings: list[ResultFinding] = []
         self._anchor: ResultFinding | None = None
+        self.ahead = False
         self._marked: list[ShownFinding] = []
         self._counts = count_filters([])
         self._cells = PART_CELLS, EVENT_CELLS
@@ -106,6 +110,21 @@ class FindingsList(LineList):
     def move_to_place(self, place: int) -> None:
         """Put the cursor on one of those shown."""
         self.move_to(self._rows_of[place])
+        self.ahead = False
+
+    def point_at(self, finding: ResultFinding | None) -> None:
+        """Put the cursor on a finding that is shown somewhere else, where the list has it."""
+        place = self.place_of(finding)
+        if place is not None and finding != self.here:
+            with self.prevent(LineList.Moved):
+                self.move_to_place(place)
+
+    def post_message(self, message: Message) -> bool:
+        """Know about the moves that others hear of."""
+        posted = super().post_message(message)
+        if posted and type(message) is LineList.Moved:
+            self.ahead = True
+        return posted
 
     def next_filter(self) -> bool:
         """Show what the next filter lets through; False where no other lets anything through."""
@@ -126,6 +145,11 @@ class FindingsList(LineList):
         orders = [*FindingOrder]
         self.order = orders[(orders.index(self.order) + 1) % len(orders)]
         self._arrange()
+
+    @property
+    def marked_wrong(self) -> int:
+        """How many findings of the judge a person marked wrong."""
+        return self._counts[FindingFilter.MARKED_WRONG]
 
     def show_findings(
         self,
@@ -277,6 +301,7 @@ class FindingsList(LineList):
         """Put the cursor on a row, from a heading on to the finding below it."""
         while row < len(self._rows_shown) - 1 and self.finding_at(row) is None:
             row += 1
+        self.ahead = False
         self.reset_rows(len(self._rows_shown), row, follow=self.cursor_in_sight)
 
 

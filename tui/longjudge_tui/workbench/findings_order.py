@@ -129,3 +129,14 @@ def arrange(
         rows.append(Heading(criterion, counts[criterion]))
         rows += [each for each in shown if each.finding.criterion == criterion]
     return rows
+
+
+def place_around(spots: Sequence[tuple[int, int]], here: tuple[int, int], direction: int) -> int:
+    """Which of the findings in order of parts is the first from a chunk and its event on.
+
+    Backwards the last before it; -1 and one too many stand for the other end.
+    """
+    if direction > 0:
+        return next((place for place, spot in enumerate(spots) if spot >= here), len(spots))
+    before = (place for place in range(len(spots) - 1, -1, -1) if spots[place] < here)
+    return next(before, -1)

@@ -17,7 +17,7 @@ from longjudge_tui.bench.live import (
     live_line,
     status_line,
 )
-from longjudge_tui.commands import Scope, bindings, command_of
+from longjudge_tui.commands import BAR, BAR_IN_A_RUN, Scope, bindings, command_of
 from longjudge_tui.held.holds_list import HoldsList
 from longjudge_tui.held.log_panel import LogPanel
 from longjudge_tui.pace import look_often
@@ -199,6 +199,7 @@ class Workbench(
         same = bench.run is not None
         here = self.chunks.position if same else self._place_in_plan()
         self.chunks.show_plan(here, follow=not same)
+        self.query_one("#keys", KeyBar).follow()
         self._chunk_behind = True
 
     def _show_progress(self) -> None:
@@ -248,7 +249,8 @@ class Workbench(
         self.query_one("#header", FittedLine).show(*header_variants(bench), right=label)
         self._show_cost()
         self.settings.show_settings()
-        self.query_one("#live", FittedLine).show(*live_line(bench))
+        self.query_one("#live", FittedLine).show(*live_line(bench, self.findings.marked_wrong))
+        self.query_one(KeyBar).show_names(BAR_IN_A_RUN if bench.running else BAR)
         status = self.query_one("#status", FittedLine)
         focused = self.focused
         typing = focused.number.typed if isinstance(focused, NumberField) else ""

@@ -13,27 +13,33 @@ from longjudge_tui.commands import COMMANDS, LETTERS, Scope
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
-from longjudge_tui.workbench.detail_panel import Passage, View
+from longjudge_tui.workbench.detail_panel import View
 from longjudge_tui.workbench.search_row import SearchField, SearchRow
 
 if TYPE_CHECKING:
     from textual import events
     from textual.widget import Widget
 
+    from longjudge.result import ResultFinding
     from longjudge.sessions import Session
+    from longjudge_tui.workbench.detail_panel import Passage
 
 _COMMANDS = {key: each.id for each in COMMANDS if each.scope is Scope.SEARCH for key in each.keys}
 
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where someone was when the search began: the event in sight, how it was shown, the keys."""
+    """Where someone was when the search began: the event in sight, how it was shown, the keys.
+
+    `listed` is the finding under the cursor of the list.
+    """
 
     session: Session
     event: int
     passage: Passage | None
     focused: Widget | None
     tops: tuple[int, int]
+    listed: ResultFinding | None
 
 
 class SearchActions(ChunkInSight):
@@ -68,7 +74,7 @@ class SearchActions(ChunkInSight):
         self.leave_field()
         searching = self.bench.searching
         if not searching.is_on:
-            self._spot = self._here()
+            self._spot = self._spot_here()
             self._row.field.value = ""
         searching.open(self.bench.session)
         self._row.add_class("-on")
@@ -191,17 +197,7 @@ class SearchActions(ChunkInSight):
             self.events.mark_hits(anew=anew)
             self.detail.mark_hits()
 
-    @property
-    def _event_here(self) -> int:
-        """The event that is in sight."""
-        if self.detail.passage is not None:
-            return self.detail.passage.event
-        outlook = self.bench.outlook
-        plan = outlook.plan if outlook is not None else ()
-        here = self.chunks.position
-        return plan[here].first if here < len(plan) else 0
-
-    def _here(self) -> _Spot | None:
+    def _spot_here(self) -> _Spot | None:
         session = self.bench.session
         if session is None or not len(session.index):
             return None
@@ -209,7 +205,7 @@ class SearchActions(ChunkInSight):
         passage = None if self._at_chunk else self.detail.passage
         tops = self.chunks.scroll_offset.y, self.events.scroll_offset.y
         here = self._event_here if event is None else event
-        return _Spot(session, here, passage, self.focused, tops)
+        return _Spot(session, here, passage, self.focused, tops, self.findings.here)
 
     def _go_to_hit(self, event: int) -> None:
         texts, outlook = self.bench.texts, self.bench.outlook
@@ -217,7 +213,9 @@ class SearchActions(ChunkInSight):
             return
         position = self._part_of_hit(event)
         self._show_row(position, event)
-        self.detail.show_passage(texts, Passage(event, outlook.plan[position].piece), to_hit=True)
+        passage = self._passage_at(event, outlook.plan[position].piece)
+        self.detail.show_passage(texts, passage, to_hit=True)
+        self.findings.point_at(passage.finding)
         self._at_chunk = False
 
     def _part_of_hit(self, event: int) -> int:
@@ -248,6 +246,7 @@ class SearchActions(ChunkInSight):
         if spot.session is self.bench.session and outlook is not None and texts is not None:
             position = outlook.plan.part_of(spot.event) - 1
             self._show_row(position, spot.event, unfold=False)
+            self.findings.point_at(spot.listed)
             if spot.passage is not None:
                 self._show_passage(spot.passage)
             for lines, top in zip((self.chunks, self.events), spot.tops, strict=True):

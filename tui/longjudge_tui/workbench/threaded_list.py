@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME_CELLS = 24
 
+_THREAD_KEYS = ("run", "cancel_run", "open", "fold_thread")
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -110,6 +112,7 @@ class ThreadedList(LineList):
             if self._folded and self._thread_name(group) in self._folded
         ]
         chunks = len(plan) if plan is not None else 0
+        self.bar_keys = _THREAD_KEYS if len(starts) > 1 else ()
         self.threads = rows = ThreadRows(chunks, [start for _, start in starts], folded)
         on_header = not follow and here is not None and before == self._numbers
         row = rows.head_of(here) if on_header and here is not None else rows.row_of(position)

@@ -268,7 +268,11 @@ class TuningActions(Screen[None]):
         """Cancel the chunk under the cursor."""
         if self._on_thread():
             return
-        self.bench.cancel_part(self.chunks.position)
+        chunks, position = self.chunks, self.chunks.position
+        seen = chunks.is_on_screen and chunks.cursor_in_sight
+        if self.bench.cancel_part(position) and not seen:
+            # The run has led the list away from it: its row says so, but not before the next look.
+            self.notify(f"part {position + 1} cancelled", markup=False)
         self.chunks.stay()
         self.tick()
 

@@ -1,0 +1,70 @@
+"""What has to be known before the numbers of a comparison are believed. Short and long words."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from longjudge.judges.offline import changed_words, unread_questions
+from longjudge.prices import OFFLINE_MODEL
+from longjudge.store import rubric_of_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from longjudge.comparison.sides import Side
+    from longjudge.store import Store
+
+CANNOT_DIFFER = (
+    "the offline rules do not read questions: these versions cannot differ here; a model is needed"
+)
+OTHER_SIZES = "different chunk sizes: flips are not about the rubric alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """A warning in full, and in words that fit a line of 78 cells."""
+
+    words: str
+    brief: str
+
+
+def caveats_of(one: Side, other: Side) -> Iterator[Caveat]:
+    """What makes the same, or another, of less weight than it looks."""
+    offline = [each.by.model == OFFLINE_MODEL for each in (one, other)]
+    same_criteria = bool(one.criteria) and set(one.criteria) == set(other.criteria)
+    unread = [(name, each.unread) for name, each in (("A", one), ("B", other)) if each.unread]
+    if all(offline) and same_criteria and one.by.version != other.by.version:
+        brief = "offline rules read no questions: versions cannot differ; use a model"
+        yield Caveat(CANNOT_DIFFER, brief)
+    elif unread:
+        names = " and ".join(name for name, _ in unread)
+        changed = tuple(dict.fromkeys(each for _, some in unread for each in some))
+        brief = f"{names}: the offline rules do not read changed questions"
+        yield Caveat(f"{names}: {changed_words(changed)}", brief)
+    known = one.by.size is not None and other.by.size is not None
+    if known and not one.by.same_size(other.by):
+        yield Caveat(OTHER_SIZES, OTHER_SIZES)
+
+
+async def with_unread(side: Side, store: Store) -> Side:
+    """A recorded side with the questions that its judge did not read, as far as they are known.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    unread = await unread_of_version(store, side.by.model, side.by.version)
+    return replace(side, unread=unread) if unread else side
+
+
+async def unread_of_version(store: Store, model: str, version: str) -> tuple[str, ...]:
+    """The criteria of a rubric's version whose changed question a judge does not read.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    if model != OFFLINE_MODEL:
+        return ()
+    rubric = await rubric_of_version(store, version)
+    return await asyncio.to_thread(unread_questions, rubric) if rubric is not None else ()
