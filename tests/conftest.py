@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from longjudge.pauses import PAUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TESTS = str(Path(__file__).parent)
 if TESTS not in sys.path:
@@ -25,6 +30,20 @@ CHILD_WARNINGS = "error::ResourceWarning,error:coroutine:RuntimeWarning"
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """More than the cores of a small machine: a test of the app waits more than it computes."""
     return max(LEAST_WORKERS, os.cpu_count() or 1)
+
+
+BY_HAND = Path(TESTS, "by_hand.txt")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is listed as taking long, before it is chosen what runs."""
+    lines = BY_HAND.read_text(encoding="utf-8").splitlines()
+    listed = {line for line in lines if line and not line.startswith("#")}
+    for item in items:
+        name = item.nodeid.split("[")[0].removeprefix("tests/")
+        if name in listed:
+            item.add_marker(pytest.mark.thorough)
 
 
 _PREFIXES = ("ANTHROPIC_", "LONGJUDGE_", "TEXTUAL", "PI_CODING_AGENT_")
@@ -48,14 +67,22 @@ def _no_wait_of_an_earlier_test() -> None:
     PAUSES.__init__()
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names of folders that are not there yet; to look for a free one each time takes long."""
+    base = tmp_path_factory.mktemp("homes")
+    return (base / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory):
+def _own_environment(monkeypatch: pytest.MonkeyPatch, homes: Iterator[Path]):
     for name in [name for name in os.environ if _is_foreign(name)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHONWARNINGS", CHILD_WARNINGS)
     # A command that many tests start as a process is compiled once.
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     for name, folder in (

@@ -675,7 +675,7 @@ async def test_what_a_copy_says_leaves_the_finding_in_sight_on_a_small_screen(
         await desk.sees("S saves a file")
         toast = desk.app.screen.query_one("Toast")
         assert toast.region.height <= 3
-        assert toast.region.y > desk.app.screen.query_one("#detail-actions").region.y
+        assert toast.region.bottom <= desk.app.screen.query_one("#detail-title").region.y
         await desk.sees("EVENT 2 · finding 1 of 3")
 
 
@@ -690,7 +690,7 @@ async def test_the_keys_say_that_there_is_more_below(open_desk, write_session, s
         await desk.sees("↑ more · ")
         await desk.press("end")
         await desk.until(lambda: "↑ more · lines" in desk.text and "↓ more" not in desk.text)
-        await desk.sees("Close a dialog, leave a field")
+        await desk.sees("Keys: back")
 
 
 async def test_the_path_of_a_saved_file_is_not_under_an_earlier_message(

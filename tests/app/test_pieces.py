@@ -130,7 +130,8 @@ def test_text_reaches_widgets_only_where_it_is_not_read_as_markup():
                 # It begins empty.
                 continue
             assert isinstance(node.args[0], ast.Call), f"{where}: a plain string in {name}"
-            assert node.args[0].func.id == "Content", f"{where}: no Content in {name}"
+            made_by = getattr(node.args[0].func, "id", "")
+            assert made_by == "Content", f"{where}: no Content in {name}"
         else:
             continue
         seen.add(name)

@@ -121,6 +121,8 @@ async def test_everything_has_its_place(open_desk, write_session, size):
         await desk.sees("15 to ask")
         await desk.press("r")
         await desk.sees("FINDINGS 1")
+        # A pause is offered in place of the short run until all is judged.
+        await desk.until(lambda: desk.app.screen.query_one("#button-run-short").region.area)
         for words in ("a.jsonl", "CHUNKS", "EVENTS of part 1", "EVENT 0", "1 finding", "Run"):
             assert words in desk.text
         assert desk.app.screen.query_one("#field-size").region.height == 1

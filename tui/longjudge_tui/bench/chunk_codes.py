@@ -107,10 +107,10 @@ class ChunkCodes:
             self._generation = source.generation
             self._fill()
             records = source.records
-            self._pending = set(dirty) | (records.earlier().keys() if records else set())
+            self._pending = {*dirty} | (records.earlier().keys() if records else set())
             self._look()
             return None
-        self._pending.update(dirty)
+        self._pending |= {*dirty}
         return self._look()
 
     def counts(self, start: int, end: int, *codes: Code) -> int:

@@ -242,7 +242,7 @@ class Run(Records):
         """Every gap, in order: also those from before about which this run does not ask."""
         gaps = set(self._gaps)
         if self._before is not None and self._only is not None:
-            gaps.update(filter(self.is_gap, self._before.gap_positions()))
+            gaps |= {*filter(self.is_gap, self._before.gap_positions())}
         return sorted(gaps)
 
     def standing(self, position: int) -> ChunkRecord | None:
@@ -328,7 +328,7 @@ class Run(Records):
                 self._changed(update.part - 1)
             case PausedByHand() | WentOn():
                 # What waits says so in its row.
-                self._dirty.update(self._unended())
+                self._dirty |= {*self._unended()}
             case StoreFailed():
                 self.store_error = update.message
             case StoreTakes():

@@ -54,7 +54,7 @@ class Offers:
         async for page in pages_of_session(self._bench.store, session.real_path, session.id):
             entries += [Entry.of(past, marks) for past in page]
             here = (past for past in page if past.real_path == session.real_path)
-            self.found.update(key for past in here for key in found_keys(past))
+            self.found |= {key for past in here for key in found_keys(past)}
         same = of_one_session(entries, session.real_path, session.id)
         now = [Offer(None)] if with_now else []
         self.offers = [*now, *map(Offer, same)]
