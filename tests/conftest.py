@@ -21,7 +21,7 @@ if TESTS not in sys.path:
     # With importlib's import mode, helper modules such as `server` are found only here.
     sys.path.insert(0, TESTS)
 
-LEAST_WORKERS = 4
+LEAST_WORKERS = 5
 
 CHILD_WARNINGS = "error::ResourceWarning,error:coroutine:RuntimeWarning"
 """What a process that a test starts must not leave open or unawaited; it says so on stderr."""

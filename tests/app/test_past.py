@@ -224,6 +224,7 @@ async def test_what_cannot_be_as_it_was_is_said(open_desk, write_session, tmp_pa
     async with open_desk(path, chunk_chars=30_000) as desk:
         await opened(desk)
         await listing(desk)
+        await desk.sees("✗ cancelled")
         await desk.press("enter")
         await desk.sees("the session is another one by now: ")
         await desk.sees("○ to ask")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +17,6 @@ from longjudge.sessions import Severity, find_sessions, load_session
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from longjudge.sessions import Session
 
 
@@ -256,14 +255,21 @@ def test_a_subagents_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_a_closed_session_holds_no_file(tmp_path: Path) -> None:
-    import os
-
-    before = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
     session = load_session(_beside_the_session(tmp_path))
+    assert _held_below(tmp_path) or not OPEN_FILES.is_dir()
     session.close()
     session.close()
-    after = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
-    assert after == before
+    assert not _held_below(tmp_path)
+
+
+OPEN_FILES = Path("/proc/self/fd")
+
+
+def _held_below(folder: Path) -> list[str]:
+    """The files of a folder that this process has open, where that can be seen."""
+    names = OPEN_FILES.iterdir() if OPEN_FILES.is_dir() else ()
+    opened = [os.readlink(each) for each in names if os.path.lexists(each)]
+    return [name for name in opened if name.startswith(os.fspath(folder))]
 
 
 def test_a_call_and_a_result_that_are_records_of_their_own_are_read(tmp_path: Path) -> None:
