@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from textual.events import InputEvent
 
+from longjudge_tui.compositing import LineCompositor
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.fault_keeping import FaultKeepingApp
 from longjudge_tui.pauses import let_go
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.events import Event
     from textual.message_pump import MessagePump
+    from textual.screen import Screen
     from textual.timer import Timer
 
 OFTEN, SELDOM = 10, 2
@@ -87,6 +89,20 @@ class PacedApp(FaultKeepingApp):
     def waits_for_terminal(self) -> bool:
         """Whether nothing is painted until the terminal has taken what was."""
         return self._held is not None
+
+    def get_screen(
+        self, screen: Screen[object] | str, screen_class: type[Screen[object]] | None = None
+    ) -> Screen[object]:
+        """The screen that is about to be shown; one that has not been yet draws changed lines only.
+
+        Raises:
+            KeyError: no screen has that name.
+            TypeError: it is of another class.
+        """
+        found = super().get_screen(screen, screen_class)
+        if not found.is_running:
+            found._compositor = LineCompositor()
+        return found
 
     async def on_mount(self) -> None:
         """Begin to look for calm."""
