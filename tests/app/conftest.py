@@ -119,6 +119,17 @@ class Desk:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
 
+    async def click(self, selector: str) -> None:
+        """Click in the middle of a widget, once nothing lies over it or moves it away."""
+        app = self.app
+
+        def is_there() -> bool:
+            found = [each for each in app.screen.query(selector) if each.is_on_screen]
+            return any(app.get_widget_at(*each.region.center)[0] is each for each in found)
+
+        await self.until(is_there, f"{selector} where it can be clicked")
+        assert await self.pilot.click(selector)
+
     @property
     def shelf(self):
         return self.app.shelf

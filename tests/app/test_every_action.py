@@ -41,15 +41,15 @@ class Way:
 
 
 def button(name):
-    return lambda desk: desk.pilot.click(f"#button-{name}")
+    return lambda desk: desk.click(f"#button-{name}")
 
 
 def fact(name):
-    return lambda desk: desk.pilot.click(f"#fact-{name}")
+    return lambda desk: desk.click(f"#fact-{name}")
 
 
 def field(name):
-    return lambda desk: desk.pilot.click(f"#field-{name}")
+    return lambda desk: desk.click(f"#field-{name}")
 
 
 def bar(name):
@@ -259,7 +259,7 @@ WAYS: dict[str, Way] = {
     "save_rubric": Way("editor", bar("save_rubric"), says("save as")),
     "save_rubric_as": Way("editor", palette("save_rubric_as"), says("save as")),
     "next_pane": Way(
-        "editor", lambda desk: desk.pilot.click("#rubric-pane"), says("nothing was tried yet")
+        "editor", lambda desk: desk.click("#rubric-pane"), says("nothing was tried yet")
     ),
     "next_fault": Way("editor", bar("next_fault"), says("no fault is known")),
     "undo_text": Way("editor", palette("undo_text"), says("there is nothing to take back")),
@@ -379,7 +379,7 @@ WAYS: dict[str, Way] = {
     "next_order": Way("library", button("next-order"), says("sorted by events")),
     "filter": Way(
         "library",
-        lambda desk: desk.pilot.click("#filter"),
+        lambda desk: desk.click("#filter"),
         says("SESSIONS 1 of 3"),
         after=("c", "full_stop", *"jsonl"),
     ),

@@ -64,7 +64,7 @@ async def test_where_how_often_and_the_value_are_picked_by_keys(open_desk, write
         await desk.sees("part 2-6: the answer comes")
         await desk.press("w")
         await desk.sees("30 % of the chunks: ")
-        await desk.pilot.click("#option-how-often")
+        await desk.click("#option-how-often")
         await desk.sees("slow=0.5x3@30%")
         # What stands is picked again when it is opened again, and nothing is where it was typed.
         await desk.press("enter", "F")

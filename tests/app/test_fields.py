@@ -64,7 +64,7 @@ async def test_the_run_button_takes_what_is_typed(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
         await ready(desk)
         await desk.press("s", *"2000")
-        await desk.pilot.click("#button-run")
+        await desk.click("#button-run")
         await desk.sees("◐ running")
         assert desk.bench.run.settings.chunk_chars == 2000
         assert in_chunks(desk)()
@@ -74,7 +74,7 @@ async def test_the_run_button_does_not_run_with_a_refused_value(open_desk, write
     async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
         await ready(desk)
         await desk.press("s", *"7")
-        await desk.pilot.click("#button-run")
+        await desk.click("#button-run")
         await desk.sees("chunk size 7 is out of range")
         assert not desk.bench.running
         assert field(desk, "size").value == "1000"

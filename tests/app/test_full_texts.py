@@ -42,7 +42,7 @@ def shown(desk):
 
 async def open_text(desk, way, key, fact):
     await desk.until(lambda: desk.rows("chunks"))
-    await (desk.press(key) if way == "key" else desk.pilot.click(f"#fact-{fact}"))
+    await (desk.press(key) if way == "key" else desk.click(f"#fact-{fact}"))
     await desk.until(lambda: desk.app.screen.query("#full-title"))
     await desk.until(lambda: "reading" not in shown(desk))
 

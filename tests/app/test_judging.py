@@ -348,20 +348,20 @@ async def test_the_quit_dialog_answers_to_the_mouse(open_desk, write_session):
         await desk.sees("◐ running")
         await desk.press("ctrl+q")
         await desk.sees("A judgment is in flight")
-        await desk.pilot.click("#keep")
+        await desk.click("#keep")
         await desk.sees("CHUNKS")
         await desk.press("ctrl+q")
         await desk.sees("A judgment is in flight")
-        await desk.pilot.click("#leave")
+        await desk.click("#leave")
         await desk.until(lambda: not desk.app.is_running)
 
 
 async def test_buttons_and_the_key_bar_do_what_their_keys_do(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 30), gated=True) as desk:
         await desk.until(lambda: desk.rows("chunks"))
-        await desk.pilot.click("#button-run")
+        await desk.click("#button-run")
         await desk.sees("◐ running")
-        await desk.pilot.click("#button-cancel-run")
+        await desk.click("#button-cancel-run")
         await desk.until(ended(desk))
         assert desk.bench.run.result.status == "cancelled"
         bar = desk.lines[-1]

@@ -201,7 +201,7 @@ async def test_the_sort_goes_round_and_says_by_what(open_desk, three):
         await desk.press("o")
         await desk.sees("sorted by events, most first")
         assert names(desk) == ["long.jsonl", "middle.jsonl", "short.jsonl"]
-        await desk.pilot.click("#button-next-order")
+        await desk.click("#button-next-order")
         await desk.sees("sorted by age, newest first")
         assert names(desk) == ["middle.jsonl", "short.jsonl", "long.jsonl"]
         await desk.press("A", "r")
@@ -234,7 +234,7 @@ async def test_typing_filters_by_words_of_path_title_and_format(open_desk, three
         assert selected(desk) == [True]
         await desk.press("escape")
         await desk.sees("SESSIONS 4 ")
-        await desk.pilot.click("#filter")
+        await desk.click("#filter")
         await desk.press(*"a/b")
         await desk.sees("nothing has these words")
         assert desk.app.screen.query_one("#filter").value == "a/b"
@@ -273,7 +273,7 @@ async def test_an_estimate_is_shown_for_each_row_and_in_all(open_desk, three, re
             assert "to ask" not in rows(desk)[2]
             await desk.press("A", "A")
             await desk.press("end")
-            await desk.pilot.click("#button-estimate")
+            await desk.click("#button-estimate")
             await desk.until(lambda: "to ask ~$" in rows(desk)[2])
         assert server.requests == []
 
@@ -291,7 +291,7 @@ async def test_nothing_is_asked_before_its_price_was_agreed_to(open_desk, three,
             assert server.requests == []
             await desk.press("r")
             await desk.sees("Judge at this price?")
-            await desk.pilot.click("#yes")
+            await desk.click("#yes")
             await desk.until(lambda: len(desk.shelf.lasts) == 2, "two results")
             # Equal chunks of the two are asked once.
             sent = len(server.requests)
@@ -368,7 +368,7 @@ async def test_one_cancel_ends_everything(open_desk, three, by):
         if by == "key":
             await desk.press("x")
         else:
-            await desk.pilot.click("#button-cancel-all")
+            await desk.click("#button-cancel-all")
         await desk.until(lambda: not desk.shelf.busy)
         await desk.until(lambda: "✗ cancelled" in desk.row("long.jsonl"))
         assert "✗ cancelled" in desk.row("middle.jsonl")

@@ -28,7 +28,7 @@ async def test_a_pause_is_seen_everywhere_and_run_or_the_button_let_it_go_on(
         await desk.sees("nothing is being judged")
         await running(desk)
         assert "[ 0.5 s" not in desk.text
-        await desk.pilot.click("#button-pause")
+        await desk.click("#button-pause")
         await desk.sees("PAUSED by hand: 4 answers still to come · P goes on, x cancels")
         assert "elapsed, PAUSED by hand" in desk.title("live")
         assert "left" not in desk.title("live")

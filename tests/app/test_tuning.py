@@ -217,7 +217,7 @@ async def test_the_unit_is_switched_and_back_is_where_one_was(open_desk, write_s
             if way == "key":
                 await desk.press("u")
             else:
-                await desk.pilot.click("#fact-switch-unit")
+                await desk.click("#fact-switch-unit")
             await desk.pilot.pause()
 
         chunks = len(desk.bench.outlook.plan)
@@ -275,7 +275,7 @@ async def test_another_model_has_other_keys_prices_and_kept_verdicts(open_desk, 
         await judge_all(desk)
         chunks = len(desk.bench.outlook.plan)
         assert f"{chunks} kept · 0 to ask" in desk.title("chunks-title")
-        await (desk.press("m") if way == "key" else desk.pilot.click("#fact-choose-model"))
+        await (desk.press("m") if way == "key" else desk.click("#fact-choose-model"))
         await desk.sees("MODEL")
         assert "● offline" in desk.text
         if way == "key":
@@ -365,13 +365,13 @@ async def test_another_rubric_asks_everything_again(open_desk, write_session, tm
         await ready(desk)
         await judge_all(desk)
         chunks = len(desk.bench.outlook.plan)
-        await (desk.press("b") if way == "key" else desk.pilot.click("#fact-choose-rubric"))
+        await (desk.press("b") if way == "key" else desk.click("#fact-choose-rubric"))
         await desk.sees("RUBRIC")
         assert "● chunks" in desk.text
         if way == "key":
             await desk.press("tab")
         else:
-            await desk.pilot.click("#typed")
+            await desk.click("#typed")
         desk.app.screen.query_one("#typed").value = str(path)
         await desk.press("enter")
         await desk.until(lambda: desk.bench.rubric.name == "mine")
@@ -439,7 +439,7 @@ async def test_more_calls_are_in_flight_at_once(open_desk, write_session):
 async def test_the_calls_in_flight_are_typed_with_the_mouse_too(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 6)) as desk:
         await ready(desk)
-        await desk.pilot.click("#field-flight")
+        await desk.click("#field-flight")
         await desk.press("delete", *"7", "enter")
         await desk.until(lambda: desk.bench.settings.concurrency == 7)
 

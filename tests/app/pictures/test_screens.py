@@ -77,7 +77,7 @@ async def test_past_judgments(open_desk, looks_as_before, long_session, clock, s
 
 @sizes
 @pytest.mark.parametrize(
-    ("key", "words"), [("2", "cancelled"), ("4", "ended")], ids=["gaps", "log"]
+    ("key", "words"), [("2", "never aske"), ("4", "run ended")], ids=["gaps", "log"]
 )
 async def test_a_tab(open_desk, looks_as_before, long_session, clock, size, key, words):
     judge = StagedJudge(held=range(9, 99))
