@@ -63,6 +63,8 @@ def _take(open_spans: dict[int, Spans], seen: Region) -> list[tuple[int, int]]:
     """
     left, right = seen.x, seen.right
     runs: list[tuple[int, int]] = []
+    if left == right:
+        return runs
     for y in seen.line_range:
         spans = open_spans.get(y)
         if spans is None or not any(low < right and high > left for low, high in spans):

@@ -99,9 +99,9 @@ class PacedApp(FaultKeepingApp):
             KeyError: no screen has that name.
             TypeError: it is of another class.
         """
-        found = super().get_screen(screen, screen_class)
+        found = super().get_screen(screen, screen_class)  # pyright: ignore[reportUnknownMemberType]
         if not found.is_running:
-            found._compositor = LineCompositor()
+            found._compositor = LineCompositor()  # pyright: ignore[reportPrivateUsage]
         return found
 
     async def on_mount(self) -> None:

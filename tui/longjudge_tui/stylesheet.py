@@ -59,7 +59,7 @@ class KeptStylesheet(Stylesheet):
         outer, self._narrow = self._narrow, None
         self._narrow = self._rules_for(node)
         try:
-            super().apply(node, animate=animate, cache=cache)
+            super().apply(node, animate=animate, cache=cache)  # pyright: ignore[reportUnknownMemberType]
         finally:
             self._narrow = outer
 
@@ -69,7 +69,8 @@ class KeptStylesheet(Stylesheet):
         if every is not self._candidates_of:
             self._candidates_of = every
             self._candidates.clear()
-        names = frozenset(self.rules_map.keys() & node._selector_names)
+        has = node._selector_names  # pyright: ignore[reportPrivateUsage]
+        names = frozenset(self.rules_map.keys() & has)
         found = self._candidates.get(names)
         if found is None:
             meant = {id(rule) for name in names for rule in self.rules_map[name]}
