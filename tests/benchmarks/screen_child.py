@@ -37,8 +37,8 @@ from longjudge_tui.bench.run import Run
 from longjudge_tui.driver import PatientDriver
 from longjudge_tui.library.shelf import Found, Shelf
 from longjudge_tui.pauses import spare_pauses
+from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.workbench.chunk_list import ChunkList
-from longjudge_tui.workbench.event_list import EventList
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -262,26 +262,34 @@ async def keys(arguments: dict[str, object]) -> dict[str, object]:
 
 
 async def scroll(arguments: dict[str, object]) -> dict[str, object]:
-    """Jump through the events of a long session, each jump after the frame of the one before."""
-    rng = random.Random(1)
+    """Go by pages and by jumps through the chunks of a long session, and the events of one."""
     async with opened(arguments, OfflineJudge()) as app:
         frames = Frames(app)
         async with shown(app, on_terminal=False):
-            events = app.screen.query_one(EventList)
-            app.screen.set_focus(events)
-            await asyncio.sleep(0.3)
-            far: list[float] = []
-            near: list[float] = []
-            for number in range(int(str(arguments["jumps"]))):
-                count, begin = len(frames.times), time.monotonic()
-                if number % 2:
-                    events.move_to(rng.randrange(events.row_count))
-                else:
-                    events.action_page_down()
-                (far if number % 2 else near).append(await frames.next(count) - begin)
-                await asyncio.sleep(0.02)
-            rows = events.row_count
-    return {"rows": rows, "page": spread(near), "jump": spread(far)}
+            found: dict[str, object] = {"session": len(app.bench.session.index)}
+            for name in ("chunks", "events"):
+                lines = app.screen.query_one(f"#{name}", LineList)
+                app.screen.set_focus(lines)
+                await asyncio.sleep(0.3)
+                timed = await scrolled(lines, frames, int(str(arguments["jumps"])))
+                found[name] = {"rows": lines.row_count, **timed}
+    return found
+
+
+async def scrolled(lines: LineList, frames: Frames, jumps: int) -> dict[str, object]:
+    """By turns a page on and a jump anywhere, each after the frame of the one before."""
+    rng = random.Random(1)
+    far: list[float] = []
+    near: list[float] = []
+    for number in range(jumps):
+        count, begin = len(frames.times), time.monotonic()
+        if number % 2:
+            lines.move_to(rng.randrange(lines.row_count - lines.size.height))
+        else:
+            lines.action_page_down()
+        (far if number % 2 else near).append(await frames.next(count) - begin)
+        await asyncio.sleep(0.02)
+    return {"page": spread(near), "jump": spread(far)}
 
 
 HOUR = (
