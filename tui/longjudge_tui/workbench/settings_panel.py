@@ -142,6 +142,7 @@ class SettingsPanel(Container):
     def __init__(self, bench: Bench, *, id: str) -> None:
         super().__init__(id=id)
         self._bench = bench
+        self._fields = [NumberField(each) for each in (_SIZE, _FLIGHT, _LIMIT)]
 
     def compose(self) -> ComposeResult:
         """The size with its slider, what is asked and by whom, the limits, then the buttons."""
@@ -149,13 +150,14 @@ class SettingsPanel(Container):
         title = FittedLine(classes="title", id="settings-title")
         title.show("SETTINGS")
         yield title
-        yield from self._field(_SIZE)
+        size, flight, limit = self._fields
+        yield from self._row(size)
         yield SizeSlider(self._bench, id="slider")
         yield CommandFact(command("switch_unit"))
         yield CommandFact(command("choose_rubric"))
         yield CommandFact(command("choose_model"))
-        yield from self._field(_FLIGHT)
-        yield from self._field(_LIMIT)
+        yield from self._row(flight)
+        yield from self._row(limit)
         yield FittedLine(id="limit-advice", classes="fact")
         yield CommandButton(command("run"), "Run")
         yield CommandButton(command("cancel_run"), "Stop")
@@ -164,12 +166,13 @@ class SettingsPanel(Container):
         yield CommandFact(command("show_prompt"))
         yield CommandFact(command("show_reply"))
 
-    def _field(self, number: Number) -> ComposeResult:
+    def _row(self, field: NumberField) -> ComposeResult:
+        number = field.number
         with Horizontal(classes="field", id=f"row-{number.name}"):
             label = FittedLine(classes="field-label", id=f"label-{number.name}")
             label.show(number.word)
             yield label
-            yield NumberField(number)
+            yield field
 
     def on_mount(self) -> None:
         """Show what stands."""
@@ -289,10 +292,6 @@ class SettingsPanel(Container):
         if self.query_one("#row-size").region.contains(*event.screen_offset):
             event.stop()
             self.post_message(SizeSlider.Turned(direction))
-
-    @property
-    def _fields(self) -> list[NumberField]:
-        return list(self.query(NumberField))
 
 
 def model_variants(label: str) -> tuple[str, ...]:
