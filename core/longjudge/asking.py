@@ -55,7 +55,7 @@ GRACE_SECONDS = 1.0
 
 
 class Asking:
-    """Asks about the chunks of a board that the store could not answer.
+    """Asks about the chunks of a board that the store could not answer; `keeper` keeps verdicts.
 
     `holder` is the judgment's id, under which leases are taken.
     `upper_price(position, max_tokens)` is the most that a question may cost, for the budget;
@@ -91,7 +91,7 @@ class Asking:
         self._redact = redact
         self._huge = HugeTexts(board.session, board.plan, redact=redact)
         redactor = REDACTOR_VERSION if redact else NO_REDACTOR
-        self._keeper = Keeper(store, judge, rubric, redactor, listener)
+        self.keeper = Keeper(store, judge, rubric, redactor, listener)
         self._purse = Purse(budget, upper_price)
         self._calls = Calls(judge, board, self._purse, self._keep_late)
         name = board.session.name
@@ -103,7 +103,7 @@ class Asking:
             detail=lambda position: f"part {position + 1} of {name}",
             over=self._came_elsewhere,
             named=lambda position, who: listener(AskedBy(position + 1, who)),
-            offer=self._keeper.keep_refused,
+            offer=self.keeper.keep_refused,
         )
         self._sharing = Sharing(
             keys, flights, self.leases, self._wait_is_over, fresh=fresh, alone=self._calls.unsent
@@ -114,7 +114,7 @@ class Asking:
         self._waits = Waits(PAUSES, judge.endpoint)
         self._schedule = Schedule(pause=self._waits.current)
         self._equals = Equals(keys)
-        self._settling = Settling(board, keys, self._keeper, self._sharing, self._equals)
+        self._settling = Settling(board, keys, self.keeper, self._sharing, self._equals)
         self._gaps = Gaps(
             board,
             self._schedule,
@@ -139,11 +139,7 @@ class Asking:
     @property
     def store_error(self) -> str | None:
         """What is not kept and why, None while everything is."""
-        return self._keeper.store_error
-
-    async def keep_refused(self) -> None:
-        """Offer the store once more what it did not take."""
-        await self._keeper.keep_refused()
+        return self.keeper.store_error
 
     @property
     def budget_ended(self) -> bool:
@@ -234,7 +230,7 @@ class Asking:
         try:
             async with self.leases.at_work():
                 await self._let_work(time_limit, len(leaders))
-                await self._keeper.keep_refused()
+                await self.keeper.keep_refused()
         finally:
             self._sharing.end()
             await self.leases.aclose()
@@ -270,7 +266,7 @@ class Asking:
             return
         await self._calls.wind_up(GRACE_SECONDS)
         # A store that another process holds must not keep a stopped judgment from its end.
-        self._keeper.bound()
+        self.keeper.bound()
         self.leases.bound()
 
     async def _work(self) -> None:

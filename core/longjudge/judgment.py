@@ -25,7 +25,7 @@ from longjudge.keeping import forced_full_disk
 from longjudge.keys import KeyMaker
 from longjudge.prices import price_of_run
 from longjudge.prompt import chunk_tag
-from longjudge.recording import note_rubric_used, past_judgment
+from longjudge.recording import note_rubric_used, past_judgment, told_already
 from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
@@ -71,7 +71,8 @@ class Judgment(Steering):
     chunks are asked anew in vain keeps the verdict that it had, in the store or by `earlier`.
 
     Where it is not `recorded` the verdicts are kept as ever, and no past judgment tells of it: one
-    chunk tried is no judgment of its session.
+    chunk tried is no judgment of its session. With `once`, one that asked nothing and says what is
+    recorded already (see `told_already`) is not recorded either: its result has the id of that one.
 
     With `fault` failures are forced in front of the judge and the store, which are what they are
     to everything else.
@@ -99,6 +100,7 @@ class Judgment(Steering):
         earlier: Mapping[int, ChunkRecord] | None = None,
         fault: Fault | None = None,
         recorded: bool = True,
+        once: bool = False,
     ) -> None:
         if session.partial:
             raise UsageError("only the first events of the session were read; read all of it first")
@@ -126,6 +128,7 @@ class Judgment(Steering):
         self._fresh = fresh
         self._only = only
         self._recorded = recorded
+        self._once = once
         self._earlier = earlier or {}
         self._stayed: set[int] = set()
         self._watch = TokenWatch()
@@ -214,7 +217,7 @@ class Judgment(Steering):
                 finally:
                     self._asking.close()
             await self._end_the_rest()
-            await self._asking.keep_refused()
+            await self._asking.keeper.keep_refused()
             # Nothing changes any more, and tens of thousands of parts take long.
             result = await asyncio.to_thread(self._result, started)
         if self._recorded:
@@ -224,6 +227,8 @@ class Judgment(Steering):
 
     async def _settle_kept(self) -> None:
         """Compute the keys and settle every chunk that is not to be asked."""
+        # What was paid for before is not asked again, be there room for it by now or not.
+        await self._asking.keeper.keep_refused()
         if self._fresh:
             self._asking.count_from(time.time())
         turns = Turns()
@@ -240,10 +245,11 @@ class Judgment(Steering):
             for position, key in enumerate(keys, start):
                 if self.board.ended(position):
                     continue
-                if key in kept:
-                    if kept[key].verdict.flagged:
+                owed = None if key in anew else self._asking.keeper.find_owed(key)
+                if verdict := owed or kept.get(key):
+                    if verdict.verdict.flagged:
                         await self._asking.bring_near(position)
-                    self.board.judged(position, kept[key], from_cache=True)
+                    self.board.judged(position, verdict, from_cache=True, stored=owed is None)
                 elif key not in named:
                     self._stayed.add(position)
                     self.board.stays(position, self._earlier.get(position))
@@ -362,11 +368,16 @@ class Judgment(Steering):
 
     async def _record(self, result: Result) -> Result:
         past = await asyncio.to_thread(past_judgment, self.board, self.rubric, result)
+        untold = self._once and not result.calls and self.fault is None
+        if untold and (id := await told_already(self._store, past)):
+            return replace(result, id=id)
         try:
             if self.fault is not None and self.fault.fills_whole_disk:
                 raise StoreWriteError(forced_full_disk(self._store))
             await self._store.record_judgment(past)
         except StoreWriteError as error:
+            if self.fault is None or not self.fault.fills_whole_disk:
+                self._store.owed.add_judgment(past, str(error))
             if result.store_error is None:
                 return replace(result, store_error=str(error))
         else:

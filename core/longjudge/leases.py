@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
-from longjudge.owner import BEAT_SECONDS
+from longjudge.owner import BEAT_SECONDS, this_process
 from longjudge.store import StoreWriteError, leases
 from longjudge.text import clean_line
 
@@ -108,12 +108,16 @@ class Leases:
         self._known = False
         self._registered = False
         self._bounded = False
+        self._ended_late = False
         self._changed = asyncio.Event()
         self._takes: set[asyncio.Timeout] = set()
 
     @property
     def left(self) -> int:
         """How many leases may still stand in the store."""
+        if self._ended_late and not self._store.owed.held_by(self._holder):
+            # The store has taken them back since.
+            return 0
         return len(self._held.keys() | self._ended)
 
     async def take(self, position: int) -> Lease | KeptVerdict:
@@ -313,7 +317,10 @@ class Leases:
                 with contextlib.suppress(StoreWriteError):
                     if await leases.take_over(self._store, lease):
                         detail = clean_line(lease.detail, 200)
-                        _LOG.info("took over the lease of a dead process: %s", detail)
+                        whose = "an earlier judgment of this process"
+                        if lease.owner != this_process():
+                            whose = "a dead process"
+                        _LOG.info("took over the lease of %s: %s", whose, detail)
         return held
 
     def _name(self, key: str, who: str) -> None:
@@ -326,15 +333,20 @@ class Leases:
     async def aclose(self) -> None:
         """Give everything back, within a second and whether or not the caller is cancelled.
 
-        What the store takes only later is given back then. It may be tried again.
+        What the store takes only later is given back then, and what it does not take is offered to
+        it again with whatever else it is owed.
         """
         if not self._known:
             return
         release = asyncio.ensure_future(leases.release_all(self._store, self._holder))
         release.add_done_callback(self._given_back)
-        with contextlib.suppress(StoreWriteError, TimeoutError):
+        try:
             async with asyncio.timeout(RELEASE_SECONDS):
                 await asyncio.shield(release)
+        except (StoreWriteError, TimeoutError):
+            if self.left:
+                self._store.owed.add_holder(self._holder, self.left)
+                self._ended_late = True
 
     def _given_back(self, release: asyncio.Task[None]) -> None:
         # Also when nobody waits any more: the store itself awaits what is on its way.
@@ -342,5 +354,6 @@ class Leases:
             return
         if self.left:
             _LOG.info("gave back what was still held: %d", self.left)
+        self._store.owed.drop_holder(self._holder)
         self._held.clear()
         self._ended.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SOME = re.compile(r"; [0-9,]+ of [0-9,]+ verdicts were not kept$")
+_SOME = re.compile(r"; [0-9,]+ (of [0-9,]+ )?verdicts? (was|were|is|are) not kept$")
 
 
 def store_error_words(problem: str, missing: int, judged: int) -> str:
@@ -12,6 +12,11 @@ def store_error_words(problem: str, missing: int, judged: int) -> str:
     if missing >= judged:
         return problem
     return f"{problem}; {missing:,} of {judged:,} verdicts were not kept"
+
+
+def owed_words(problem: str, missing: int) -> str:
+    """Why verdicts of any judgments are not in the store yet, and how many."""
+    return f"{problem}; {missing:,} {'verdict is' if missing == 1 else 'verdicts are'} not kept"
 
 
 def how_much(store_error: str) -> str:

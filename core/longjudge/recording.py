@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from longjudge.errors import StoreError
+from longjudge.sessions.values import is_object
+from longjudge.states import JudgmentStatus
 from longjudge.store import PastJudgment, note_rubric, real_path
+from longjudge.store.past_pages import by_the_same
 
 if TYPE_CHECKING:
     from longjudge.board import Board
@@ -18,6 +23,24 @@ if TYPE_CHECKING:
 
 NOTE_SECONDS = 1.0
 """How long the beginning of a judgment waits for the store to take its rubric."""
+
+_MOST_LOOKED_AT: Final = 20
+"""Among so many by other chunk sizes the newest one by the same is looked for."""
+
+_CUT_BY: Final = ("chunk_chars", "chunk_tokens", "redact")
+_SAID: Final = (
+    "rubric",
+    "status",
+    "score",
+    "chunks",
+    "judged_chunks",
+    "flagged_chunks",
+    "gaps",
+    "findings",
+    "criteria",
+    "disagreements",
+    "fault",
+)
 
 
 async def note_rubric_used(store: Store, rubric: Rubric) -> None:
@@ -49,6 +72,31 @@ def past_judgment(board: Board, rubric: Rubric, result: Result) -> PastJudgment:
         digests=tuple(_digest(board, finding) for finding in result.findings),
         gaps=board.gap_replies(),
     )
+
+
+async def told_already(store: Store, past: PastJudgment) -> str:
+    """The id of the judgment that says what `past` does; empty where there is none.
+
+    It is the newest of the session by the same rubric, judge and chunk size, and complete.
+    """
+    if past.status != JudgmentStatus.COMPLETE or not past.real_path:
+        return ""
+    said, settings = await asyncio.to_thread(_said, past.result)
+    with contextlib.suppress(StoreError):
+        async for earlier in by_the_same(store, past, _MOST_LOOKED_AT):
+            same_said, same_settings = await asyncio.to_thread(_said, earlier.result)
+            if settings == same_settings:
+                return earlier.id if same_said == said else ""
+    return ""
+
+
+def _said(result: dict[str, object]) -> tuple[object, object]:
+    """What a result says, and how its chunks were cut: as the store has it, slow if very large."""
+    settings, session = result.get("settings"), result.get("session")
+    cut = {name: settings.get(name) for name in _CUT_BY} if is_object(settings) else None
+    events = session.get("events") if is_object(session) else None
+    said = [events, *(result.get(name) for name in _SAID)]
+    return msgspec.json.decode(msgspec.json.encode(said)), cut
 
 
 def _digest(board: Board, finding: ResultFinding) -> str:

@@ -86,8 +86,13 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.sees("of 1 finding marked right, A finds 1, B 1")
         await desk.press("S")
         await told(desk, "saved: ")
+        await told(desk, "a-before-after.md · only you can read it: chmod to share")
         [saved] = tmp_path.glob("a-before-after*.md")
         assert "## Both flagged (2)" in saved.read_text()
+        assert "Both were asked the same:\n\n- **destructive_action**: Does" in saved.read_text()
+        # The key that saves a whole report elsewhere does so here.
+        await desk.press("O")
+        await told(desk, "a-before-after-2.md")
         await desk.press("down", "enter")
         await desk.sees("EVENT 9 ")
         await desk.until(lambda: "topic-9" in desk.highlighted())
@@ -111,6 +116,9 @@ async def test_flips_with_both_sides_below_one_another_and_what_cannot_be_asked_
         assert "A is partial: 1 of 6 chunks have no verdict" in desk.text
         assert "scores none on one side" in desk.text
         assert "A · part 1 clean" in desk.text
+        bar = desk.text.splitlines()[-1]
+        assert "y Copy" in bar, bar
+        assert "S Save" in bar, bar
         assert "B · part 1 flagged" in desk.text
         await desk.press("full_stop", "full_stop")
         await desk.sees("A · part 4 flagged")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 import msgspec
 import pytest
 
 from longjudge.owner import this_process
 from longjudge.paths import begun_path
+from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.past.screen import PastScreen
 
 
@@ -49,6 +51,16 @@ async def test_what_a_killed_run_judged_is_found_and_gone_on_with(
     note = await kill_while_judging(path)
     async with open_desk(path, chunk_chars=30_000) as desk:
         await desk.sees("a run at 1,000 characters was ended by force")
+        left = await asyncio.to_thread(note.read_bytes)
+        lives = msgspec.json.decode(left) | {"host": "elsewhere", "begun": time.time()}
+        note.write_bytes(msgspec.json.encode(lives))
+        assert await broken_off(desk.bench.store) == []
+        note.write_bytes(left)
+        await desk.press("escape")
+        await desk.sees("✗ broken off · ?/15 at 1k chars")
+        await desk.sees("ended by force · J 1 enter r: goes on at 1k")
+        await desk.press("enter")
+        await desk.sees("a run at 1,000 characters was ended by force")
         await desk.press("J")
         await desk.until(lambda: isinstance(desk.app.screen, PastScreen))
         await desk.sees("✗ broken off")
@@ -70,3 +82,10 @@ async def test_what_a_killed_run_judged_is_found_and_gone_on_with(
         await desk.sees("complete")
         assert "broken off" not in desk.text
         assert not note.exists()
+        # One since that is gone on with and leaves nothing to record has nothing to say either.
+        await desk.press("escape")
+        note.write_bytes(msgspec.json.encode(msgspec.json.decode(left) | {"begun": time.time()}))
+        assert len(await broken_off(desk.bench.store)) == 1
+        await desk.press("r")
+        await desk.until(lambda: not note.exists())
+        assert len(await desk.bench.store.judgment_ids()) == 1

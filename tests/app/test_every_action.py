@@ -224,17 +224,13 @@ WAYS: dict[str, Way] = {
     "previous_flip": Way("compared", palette("previous_flip"), says("nothing has flipped")),
     "filter_rows": Way("compared", bar("filter_rows"), says("‹flips 0›")),
     "ask_other": Way("compared", bar("ask_other"), says("Ask what B lacks?")),
-    "ask_one": Way("compared", palette("ask_one"), says("Ask what A lacks?")),
+    "ask_one": Way("compared", palette("ask_one"), says("Ask what A lacks?"), before=("s",)),
     "cancel_asking": Way("compared", palette("cancel_asking"), says("nothing is being judged")),
     "choose_one": Way("compared", bar("choose_one"), says("CHOOSE A, the side before")),
     "choose_other": Way("compared", bar("choose_other"), says("CHOOSE B, the side after")),
     "swap_sides": Way("compared", palette("swap_sides"), says("A  now")),
-    "row_right": Way(
-        "compared", palette("row_right"), says("of 1 finding marked right"), before=("down",)
-    ),
-    "row_wrong": Way(
-        "compared", palette("row_wrong"), says("of 1 finding marked wrong"), before=("down",)
-    ),
+    "row_right": Way("compared", palette("row_right"), says("of 1 finding marked right")),
+    "row_wrong": Way("compared", palette("row_wrong"), says("of 1 finding marked wrong")),
     "copy_row": Way("compared", palette("copy_row"), says("the row: sent")),
     "save_comparison": Way("compared", palette("save_comparison"), says("saved: ")),
     "edit_size": Way(
@@ -256,8 +252,15 @@ WAYS: dict[str, Way] = {
     "try_rubric": Way("editor", word("rubric-try", "try on part 1"), says("RAW REPLY")),
     "cancel_try": Way("trying", word("rubric-try", "cancel f9"), says("✗ gap (cancelled)")),
     "use_rubric": Way("editor", bar("use_rubric"), lambda desk: "RUBRIC chunks ·" not in desk.text),
-    "save_rubric": Way("editor", bar("save_rubric"), says("save as")),
-    "save_rubric_as": Way("editor", palette("save_rubric_as"), says("save as")),
+    "save_rubric": Way("editor", bar("save_rubric"), says("SAVE AS")),
+    "save_rubric_as": Way("editor", palette("save_rubric_as"), says("SAVE AS")),
+    "save_named": Way("editor", bar("save_named"), says("saved: "), before=("ctrl+o",)),
+    "save_nothing": Way(
+        "editor",
+        bar("save_nothing"),
+        lambda desk: "SAVE AS" not in desk.text,
+        before=("ctrl+o",),
+    ),
     "next_pane": Way(
         "editor", lambda desk: desk.click("#rubric-pane"), says("nothing was tried yet")
     ),
@@ -351,6 +354,7 @@ WAYS: dict[str, Way] = {
     "read_on": Way("grown", palette("read_on"), says("13 events")),
     "read_on_itself": Way("workbench", palette("read_on_itself"), says("reads on by itself")),
     "back": Way("workbench", palette("back"), says("SESSIONS 1")),
+    "to_chunks": Way("workbench", palette("to_chunks"), here("chunks"), before=("4",)),
     "tab_findings": Way("workbench", tab(1), says("[order: part]"), before=("2",)),
     "tab_gaps": Way("workbench", tab(2), says("no gap: no chunk")),
     "tab_holds": Way("workbench", tab(3), says("HOLDS none")),
@@ -413,6 +417,7 @@ WAYS: dict[str, Way] = {
     "show_past": Way("judged", palette("show_past"), says("PAST JUDGMENTS of a.jsonl")),
     "save_report": Way("judged", palette("save_report"), says("report saved: /")),
     "help": Way("workbench", bar("help"), says("KEYS", "Judge what is not kept yet")),
+    "suspend_process": Way("workbench", palette("suspend_process"), says("no shell is behind")),
     "quit": Way("running", bar("quit"), says("A judgment is in flight")),
 }
 
@@ -527,7 +532,7 @@ TRIED_IN_ONE_GO = {
     *("next_flip", "previous_flip", "filter_rows", "ask_other", "ask_one", "swap_sides"),
     *("row_right", "row_wrong", "choose_one", "save_comparison"),
     *("try_rubric", "use_rubric", "save_rubric", "save_rubric_as", "next_pane", "next_fault"),
-    *("chunk_before", "chunk_after", "undo_text"),
+    *("chunk_before", "chunk_after", "undo_text", "save_named", "save_nothing"),
 }
 
 
@@ -581,6 +586,7 @@ SAME_CLICKS = TRIED_IN_ONE_GO | {
     "fold_all",
     *("up", "first", "last"),
     *("next_finding", "previous_finding", "copy_json", "next_session", "previous_session"),
+    "to_chunks",
     *("search", "previous_hit"),
     *(
         "reload",

@@ -87,12 +87,18 @@ def test_a_criterion_without_label_is_named_by_its_id():
 
 @pytest.mark.parametrize("width", [38, 58, 100])
 @pytest.mark.parametrize("mark", [*Mark])
-def test_a_mark_has_its_glyph_and_its_word_in_the_row(width, mark):
+def test_a_mark_has_its_glyph_in_the_row_and_leaves_room_for_the_note(width, mark):
     lines = FindingsList(load_rubric("chunks"), id="findings")
     lines._rows_shown = [ShownFinding(finding(7), mark)]
     text = "".join(cell for cell, _ in lines.row_cells(0, width))[:width]
-    assert {Mark.RIGHT: "✔ right", Mark.WRONG: "✘ wrong"}[mark] in text
+    words = {Mark.RIGHT: "✔ right", Mark.WRONG: "✘ wrong"}[mark]
+    if width < 40:
+        # It stands where a finding without a mark has its flag.
+        assert text.startswith(f"{words[0]} 7 ")
+    else:
+        assert f"you: {words}" in text
     assert "✓" in text, "verified shows beside the mark"
+    assert text.endswith("a note")
 
 
 @pytest.mark.parametrize("width", [58, 100])

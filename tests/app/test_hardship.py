@@ -280,8 +280,7 @@ async def test_every_size_during_a_run_and_in_every_dialog_paints_within_the_win
             await desk.press(*keys)
             for size in SIZES:
                 await desk.pilot.resize_terminal(*size)
-                await desk.pilot.pause()
-                assert max(map(len, desk.lines)) <= size[0]
+                await desk.until(lambda size=size: max(map(len, desk.lines)) <= size[0])
             await desk.press("escape", "escape")
             if desk.app.current_mode == "library":
                 await desk.press("enter")

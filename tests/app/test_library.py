@@ -318,8 +318,26 @@ async def test_several_are_judged_one_after_the_other_and_keep_their_results(
     async with open_desk(*three) as desk:
         await desk.until(lambda: "· 1 finding" in desk.row("short.jsonl"))
         assert "complete" in desk.row("long.jsonl")
-        await desk.press("enter")
+        # What is asked for is said, though it is nothing; and nothing is recorded twice.
+        recorded = await desk.bench.store.judgment_ids()
+        await desk.press("e")
+        await desk.until(lambda: "⚑ complete 0.93 · 0 to ask" in desk.row("long.jsonl"))
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.sees(" 15 kept · 0 to ask · $0.00 · events · 30 events")
+        assert "⚑ complete 0.93 · 0 to ask" in desk.row("long.jsonl")
+        await desk.pilot.resize_terminal(120, 40)
+        await desk.press("r")
+        await desk.until(lambda: "nothing to ask: all 15 chunks are kept" in messages(desk))
+        await desk.press("A", "r")
+        about = "nothing to ask about 3 sessions: all 30 chunks are kept"
+        await desk.until(lambda: about in messages(desk))
+        assert "· 0 to ask" in desk.row("short.jsonl")
+        await desk.press("A", "enter")
         await desk.sees("kept · 1 finding · r asks nothing")
+        await desk.press("r")
+        await desk.sees("judged 15 of 15")
+        await desk.until(lambda: "nothing to ask: all 15 chunks are kept" in messages(desk))
+        assert await desk.bench.store.judgment_ids() == recorded
 
 
 async def test_a_result_of_the_workbench_is_in_the_row(open_desk, three):

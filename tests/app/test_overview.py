@@ -69,7 +69,7 @@ async def test_threads_fold_away_and_whatever_leads_into_one_unfolds_it(open_des
         # Where a thread begins is said among the events, and between the chunks of the strip.
         await desk.sees("── thread main ─")
         assert strip(desk) == "··· ··· ··· │··· ··· │···"
-        await desk.until(lambda: "T Fold" in desk.lines[-1])
+        await desk.until(lambda: "T Fold  Z Fold all" in desk.lines[-1])
         await desk.press("T")
         await desk.until(lambda: folded(desk)[0] == "▸ main" and len(desk.rows("chunks")) == 6)
         # What is known about its chunks stays in sight, also of those that are folded away.
@@ -135,6 +135,7 @@ async def test_the_curve_shows_every_size_and_sets_the_one_that_is_read(open_des
         # At another width other sizes stand in the columns; what is read stays.
         await desk.pilot.resize_terminal(80, 24)
         await desk.until(lambda: len(screen._sizes) < 80 and "◆ 1k is set" in desk.text)
+        assert "escape Back" in desk.lines[-1]
         await reads(1_000)
         await desk.press("right", "right", "right")
         wanted = screen._cursor

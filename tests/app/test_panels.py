@@ -150,7 +150,7 @@ async def test_in_a_small_terminal_both_halves_are_there_and_nothing_is_half_the
 ):
     async with open_desk(write_session("a.jsonl", 12), size=(60, 24), tour=True) as desk:
         await planned(desk)
-        assert "[ Stop  x ]" in desk.text
+        assert "[ Cancel x ]" in desk.text
         assert "0.5 s t" not in desk.text
         # The border as high as it goes, then with what comes between, and fewer rows.
         await desk.press(*["right_parenthesis"] * 9)

@@ -10,6 +10,7 @@ import pytest
 
 from longjudge.judges.offline import OfflineJudge
 from longjudge_tui.past.screen import PastScreen
+from longjudge_tui.wording import moment
 
 JUDGED = 3
 
@@ -141,8 +142,16 @@ async def test_two_are_picked_and_compared_and_the_list_is_there_again(open_desk
         await desk.sees("pick two judgments")
         await desk.press("space")
         await desk.sees("1 picked")
-        await desk.press("space")
-        await desk.sees("2 picked: D compares them")
+        lines = desk.app.screen.query_one("#past")
+        assert lines.cursor == 0
+        await desk.press("down", "space")
+        newer, older = (moment(each.created) for each in lines.rows.entries)
+        version = desk.bench.rubric.version[:12]
+        if newer != older:
+            await desk.sees(f"2 picked: D compares {newer} {version} with {older} {version}")
+        else:
+            await desk.sees(f"2 picked: D compares {newer} 30k chars with {older} 1k chars")
+        assert lines.cursor == 1
         await desk.press("D")
         await desk.until(lambda: not isinstance(desk.app.screen, PastScreen))
         assert len(desk.app.screen_stack) == 3
@@ -155,12 +164,14 @@ async def test_the_report_of_a_row_and_of_what_stands_can_be_shown_to_a_colleagu
 ):
     path = write_session("long.jsonl", 30, (1, 24))
     await cut_off(open_desk, path)
-    async with open_desk(path, gated=True) as desk:
+    async with open_desk(path, gated=True, size=(170, 40)) as desk:
         await opened(desk)
         await listing(desk)
         await desk.press("O")
         await desk.sees("report saved: ")
+        await desk.sees("long-judgment.md · only you can read it: chmod to share")
         report = (tmp_path / "long-judgment.md").read_text()
+        assert "- **destructive_action**: Does the agent do something that destroys" in report
         assert f"**NOT ALL OF IT: {JUDGED} of 15 parts have a verdict**" in report
         assert "event 1, line 2, verified" in report
         assert "git push --force origin topic-1" in report
@@ -168,7 +179,7 @@ async def test_the_report_of_a_row_and_of_what_stands_can_be_shown_to_a_colleagu
         assert f"`longjudge {path}`" in report
         await desk.press("escape")
         await desk.press("O")
-        await desk.sees("long-judgment-2.md")
+        await desk.sees("long-judgment-2.md · only you can read it: chmod to share")
         kept = (tmp_path / "long-judgment-2.md").read_text()
         assert "**NO JUDGMENT HAS RUN: these are verdicts that are kept" in kept
         await desk.press("r")

@@ -15,6 +15,7 @@ PLACES = {
     "### On screens of their own": (
         Scope.CURVE,
         Scope.EDITOR,
+        Scope.NAMING,
         Scope.PAST,
         Scope.COMPARE,
         Scope.OVER,

@@ -119,10 +119,25 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         await desk.until(lambda: told(desk, "restored: the draft of"))
         assert told(desk, "enter takes the first back")
         # A built-in rubric is saved as another file.
-        await desk.press("ctrl+o", "escape", "ctrl+s")
+        await desk.press("ctrl+o")
+        await desk.sees("SAVE AS")
+        await desk.until(lambda: "enter Save  escape Not" in desk.text.splitlines()[-1])
+        assert "ctrl+r" not in desk.text.splitlines()[-1]
+        await desk.press("escape")
+        await desk.until(lambda: "SAVE AS" not in desk.text)
+        await desk.sees("ctrl+r Use")
+        await desk.press("ctrl+s")
         path = tmp_path / "mine.toml"
         screen.query_one("#rubric-save-path").value = str(path)
-        await desk.press("enter")
+        # What is asked stays asked, with what was typed, until it is answered.
+        await desk.press("ctrl+r", "ctrl+o")
+        await desk.until(lambda: told(desk, "enter saves it, escape does not; then ctrl+r uses"))
+        assert desk.app.screen is screen
+        screen.set_focus(screen.area)
+        await desk.press("escape", "ctrl+s")
+        assert desk.app.screen is screen
+        screen.query_one("#rubric-save-path").value = str(path)
+        await desk.press("ctrl+s", "enter")
         await desk.until(lambda: not screen.session.unsaved, "saved")
         assert path.read_text() == f"#?\n{standing}"
         await desk.until(lambda: not list(desk.bench.editing.folder.iterdir()), "no draft is left")
@@ -149,6 +164,23 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         screen.query_one("#rubric-save-path").value = str(path)
         await desk.press("enter")
         await desk.until(lambda: path.is_file() and path.read_text() == mine)
+
+
+async def test_what_was_typed_before_the_start_is_told_once_on_opening(
+    open_desk, write_session
+) -> None:
+    path = await draft_of(os.getpid(), "# left")
+    row = json.loads(path.read_text())
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        assert not told(desk, "an edit of the rubric"), "typed in this window"
+        assert await desk.bench.editing.left_before(desk.bench) is None
+    path.write_text(json.dumps(row | {"started": "1"}))
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        await desk.until(lambda: told(desk, "an edit of the rubric waits in B: typed "))
+        assert await desk.bench.editing.left_before(desk.bench) is None
+        screen = await editor(desk)
+        assert screen.area.text == "# left"
 
 
 async def test_a_version_is_taken_back_and_what_stood_there_is_not_lost(

@@ -91,6 +91,12 @@ async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, sessio
         field = desk.app.screen.query_one("#search")
         await desk.until(lambda: field.value == "slkmbevFpush/n", field.value)
         await desk.sees("no hit")
+        field.value = "tool:Bash 7 push"
+        await desk.sees("no hit as one phrase")
+        await desk.sees("in any order on a line: tool:Bash re:7.*push|push.*7")
+        field.value = "tool:Bash re:7.*push|push.*7"
+        await desk.sees("1 hit")
+        assert "in any order" not in desk.text
         field.value = "push 7"
         await desk.sees("1 hit")
         field.value = "re:push [78]"

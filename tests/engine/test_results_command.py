@@ -296,6 +296,7 @@ def test_no_text_breaks_out_of_the_report_or_reaches_the_terminal(store_file: Pa
     outside = lines[:start] + lines[end:]
     headings = [line for line in outside if line.startswith("#")]
     assert headings[1:] == [
+        "## What was asked",
         "## Findings (1)",
         "### broken_promise (1)",
         "## Gaps",

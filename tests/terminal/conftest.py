@@ -63,7 +63,11 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        return "\n".join(self.screen.display)
+        # Not `display`: it fails on the second half of a wide character that was written over.
+        rows = (self.screen.buffer[y] for y in range(self.screen.lines))
+        return "\n".join(
+            "".join(row[x].data for x in range(self.screen.columns)) for row in rows
+        )
 
     def until(self, condition, what: str) -> None:
         end = time.monotonic() + PATIENCE

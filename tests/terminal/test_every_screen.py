@@ -78,7 +78,7 @@ LEAVE = frozenset(
 
 ESCAPE_PUMPS = 40
 
-INTO_FIELDS = frozenset({"filter", "search", "filter_log", "filter_past"})
+INTO_FIELDS = frozenset({"filter", "search", "filter_log", "filter_past", "save_rubric_as"})
 """What is typed after them would be taken for words."""
 
 
@@ -116,7 +116,7 @@ IN_WORKBENCH = (
     Visit("CurveScreen", "C", "", (Scope.CURVE,)),
     Visit("CompareScreen", "D", "", (Scope.COMPARE,)),
     Visit("PastScreen", "J", LETTERS[:9], (Scope.PAST, Scope.OVER)),
-    Visit("RubricEditor", "B", "list[str]", (Scope.EDITOR,)),
+    Visit("RubricEditor", "B", "list[str]", (Scope.EDITOR, Scope.NAMING)),
 )
 
 PROGRAM = """

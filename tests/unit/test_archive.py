@@ -17,6 +17,8 @@ from longjudge_tui.past.sum_rows import (
     period_cells,
     period_columns,
 )
+from longjudge_tui.past.words import picked_words
+from longjudge_tui.wording import moment
 
 
 def entry(id: str, **more) -> Entry:
@@ -202,6 +204,23 @@ async def test_what_a_sum_leads_to_are_just_the_judgments_it_counts():
     assert await shown(words_of_period(history.standing())) == ["a", "b", "c", "d"]
     assert await shown("day:2026-09-20") == []
     assert await shown(f"week:{week_of(day.start)}") == [each.id for each in (*of_group, *others)]
+
+
+def test_the_two_that_are_picked_are_named_by_what_tells_them_apart():
+    def said(**other):
+        one, two = entry("a"), entry("b", **other)
+        when = moment(one.created)
+        return [each.replace(when, "T").replace(when[5:], "t") for each in picked_words([one, two])]
+
+    words = said(version="v2")
+    assert words[0] == "2 picked: D compares T v1 with T v2"
+    assert words[-1] == "2 picked: D compares t v1, t v2"
+    assert max(map(cell_len, picked_words([entry("a"), entry("b", version="9" * 12)])[-1:])) < 78
+    assert said(setting=ChunkSetting(4_000, "chars"))[0].endswith("T 30k chars with T 4k chars")
+    assert said(model="n")[0].endswith("T m with T n")
+    assert said(created=entry("a").created + 7)[0].endswith("T:20 v1 with T:27 v1")
+    assert picked_words([entry("a")])[0].startswith(f"1 picked, {moment(entry('a').created)} v1: ")
+    assert picked_words([]) == ()
 
 
 def test_a_run_that_was_ended_by_force_claims_no_number():

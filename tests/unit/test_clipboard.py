@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from longjudge_tui.clipboard import has_local_display, safe_name, save, write_new
+from longjudge_tui.clipboard import has_local_display, safe_name, save, where_saved, write_new
 
 
 @pytest.fixture
@@ -88,3 +88,11 @@ def test_a_disk_that_takes_no_more_leaves_no_half_of_a_file(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [*tmp_path.iterdir()] == []
+
+
+def test_where_something_was_saved_is_said_with_who_can_read_it_as_there_is_room():
+    assert where_saved("saved: /a.md") == (
+        "saved: /a.md · only you can read it: chmod to share",
+        "saved: /a.md · only you can read it",
+        "saved: /a.md",
+    )

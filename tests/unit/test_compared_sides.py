@@ -152,7 +152,8 @@ async def test_a_report_says_first_which_changed_questions_the_offline_rules_did
     assert report is not None
     words = "**the offline rules do not read the changed question of destructive_action**"
     assert words.replace("_", "") in report.text.split("\n")[2].replace("_", "")
-    assert "an edited version of chunks, version" in report.text
+    assert "Rubric: an edited version of chunks, version" in report.text
+    assert "- **destructive_action**: Is anything lost?" in report.text
     session.close()
     await store.aclose()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,8 @@ def test_what_the_curve_means_is_read_from_its_points() -> None:
     ]
     meaning = CurveMeaning.of(unknown, unknown[2])
     assert "price is unknown" in meaning_words(meaning, 3, free=False)
+    free = meaning_words(meaning, 3, free=True)
+    assert free.endswith("axis in tokens: the offline rules have no price")
     assert CurveMeaning.of(points[:2], points[0]) is None
     assert meaning_words(None, 1, free=False) == ""
 
@@ -211,6 +214,19 @@ def test_both_series_have_their_own_glyph_and_numbers_and_sizes_are_marked() -> 
     assert "░ price of what is to ask" in text
     assert "200┤█" in text
     assert "kept" in text
+    half = figure()
+    points = {size: replace(each, kept=0) for size, each in half.points.items()}
+    points[3_000] = replace(points[3_000], kept=points[3_000].chunks)
+    wide = replace(
+        half,
+        sizes=[*half.sizes[:2], *range(3_001, 3_060), *half.sizes[2:]],
+        points={
+            **points,
+            **{size: replace(points[1_000], size=size) for size in range(3_001, 3_060)},
+        },
+    )
+    row = next(row for row in drawn(wide, 20) if row.lstrip().startswith("kept"))
+    assert row.rstrip() == "   kept  █ (about ░ ¼ ▒ ½ ▓ ¾ █ all of the chunks)"
     marks = lines[-1]
     assert "30k is set ◆" in marks
     assert marks[AXIS_CELLS + 4] == "▲"

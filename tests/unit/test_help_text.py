@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longjudge_tui.commands import COMMANDS, Scope, command, is_command
-from longjudge_tui.commands.panels import PANELS, panel_of
+from longjudge_tui.commands.panels import PANELS, Panel, panel_of
 from longjudge_tui.widgets.help_dialog import help_text, sections_of
 
 
@@ -28,6 +28,18 @@ def test_the_panel_that_has_the_keys_comes_first_with_what_it_is():
     keys = [line.split()[0] for line in lines[3:6]]
     assert keys == [command(each).shown for each in panel.keys[:3]]
     assert panel_of((None, "nowhere")) is None
+    # Nothing of it is told again, and what has nothing else to tell is not there.
+    curve = Panel("CURVE", "A curve.", tuple(each.id for each in COMMANDS if each.scope == "curve"))
+    for scope, here in (
+        (Scope.SCREEN, panel),
+        (Scope.EDITOR, PANELS["rubric-text"]),
+        (Scope.CURVE, curve),
+    ):
+        sections = sections_of(scope, here)
+        told = [row for _, _, keys in sections for row in keys]
+        assert len(told) == len(set(told))
+        assert all(keys for _, _, keys in sections)
+        assert {(each.shown, each.help) for each in COMMANDS} <= set(told)
 
 
 def test_what_works_there_too_comes_before_what_works_elsewhere():

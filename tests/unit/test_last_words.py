@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from longjudge.history import BROKEN_OFF, ChunkSetting, Entry
+from longjudge.sessions import SessionFile
 from longjudge.store import PastJudgment
 from longjudge_tui.bench.sizes import Unit
-from longjudge_tui.library.last import By, Last
-from longjudge_tui.library.words import last_words, whole_last
+from longjudge_tui.library.last import By, Last, PastResults
+from longjudge_tui.library.looking_back import force_words
+from longjudge_tui.library.pricing import Price
+from longjudge_tui.library.words import last_words, whole_last, with_nothing_to_ask
+from longjudge_tui.wording import widest
 
+THEN = ChunkSetting(2_500, "chars")
 NOW = By(30_000, Unit.CHARACTERS, "offline", "chunks", "aaaa1111")
 HOUR = 3_600.0
 
@@ -23,6 +31,17 @@ def past(*findings: dict[str, object], status: str = "complete") -> Last:
         PastJudgment(
             "j_1", "a", "/a", "s", "chunks", "aaaa1111", "offline", status, 0.0, result, ()
         )
+    )
+
+
+def broken_off(setting: ChunkSetting = THEN, created: float = 60.0) -> Entry:
+    return Entry(
+        *("x", "a", "/a", "s", "", "", 9, "chunks", "aaaa1111", "offline"),
+        setting,
+        redacted=True,
+        status=BROKEN_OFF,
+        created=created,
+        chunks=15,
     )
 
 
@@ -43,3 +62,41 @@ def test_without_findings_nothing_is_said_about_quotes() -> None:
 def test_a_complete_result_before_a_cancelled_one_keeps_its_quotes() -> None:
     cancelled = past(status="cancelled").after(past({"verified": True}))
     assert whole_last(cancelled, HOUR, NOW, 0).endswith(", 1 finding, quotes 1/1 verified, 1 h")
+
+
+def test_a_run_that_was_ended_by_force_stands_before_the_older_result() -> None:
+    a = SessionFile(Path("/a"), False, 1)
+    whole = PastJudgment(
+        *("j_1", "a", "/a", "s", "chunks", "aaaa1111", "offline", "complete", 0.0),
+        {"score": 0.98, "judged_chunks": 2, "chunks": 2, "findings": [{}]},
+        (),
+    )
+    last = PastResults([whole], [broken_off()]).of(a, None)
+    assert last is not None
+    words = last_words(last, HOUR, NOW)
+    assert words[0] == "✗ broken off · ?/15 at 2.5k chars · before: complete 0.98"
+    assert widest(words, 42) == "✗ broken off at 2.5k; before: ⚑ 0.98"
+    assert widest(words, 34) == "✗ broken off at 2.5k; was ⚑ 0.98"
+    assert force_words(last, NOW) == "ended by force · J 1 enter r: goes on at 2.5k"
+    here = PastResults([whole], [broken_off(ChunkSetting(30_000, "chars"))]).of(a, None)
+    assert here is not None
+    assert widest(last_words(here, HOUR, NOW), 34) == "✗ broken off; before: ⚑ 0.98"
+    assert widest(last_words(here, HOUR, NOW), 26) == "✗ broken off; was ⚑ 0.98"
+    assert force_words(here, NOW) == "ended by force · enter r goes on"
+    alone = PastResults([], [broken_off()]).of(a, None)
+    assert alone is not None
+    said = last_words(alone, HOUR, NOW)
+    assert said[0] == "✗ broken off · ?/15 at 2.5k chars · 59 min"
+    assert not any("finding" in each or "0/15" in each or "found" in each for each in said)
+    # A judgment since says more than what was ended before it.
+    since = PastResults([whole], [broken_off(created=-1.0)]).of(a, None)
+    assert since is not None
+    assert since.complete
+
+
+def test_an_estimate_of_nothing_stands_beside_the_result() -> None:
+    last, kept = past({}), Price(chunks=2, kept=2)
+    words = with_nothing_to_ask(last_words(last, HOUR, NOW), last, kept)
+    assert widest(words, 26) == "⚑ complete 0.50 · 0 to ask"
+    assert not with_nothing_to_ask(("",), last, Price(chunks=2, kept=1, to_ask=1))
+    assert not with_nothing_to_ask(("",), last, Price(chunks=2, copied=True))

@@ -63,6 +63,16 @@ def test_the_findings_of_one_that_was_complete_are_said():
     assert judged_otherwise(other, NOW).words.endswith(
         "75 of 75 parts, complete · J, then enter, shows it"
     )
+    # No key chooses the version that it went by; in little room the keys that lead there stay.
+    both = replace(last(version="b", size=8_000), status="complete", judged=75)
+    hint = judged_otherwise(both, NOW)
+    assert hint.words.endswith("75 of 75 parts, complete · J, then enter, shows it")
+    lines = [widest(hint.variants(hint.words), room) for room in (90, 60, 20)]
+    assert lines == [
+        "last judged at 8,000 characters by another version of the rubric · J enter: shows it",
+        "last: 75 of 75 parts, complete · J enter: shows it",
+        "J enter: shows it",
+    ]
 
 
 def test_a_run_that_was_cut_off_is_said_with_what_going_on_asks():

@@ -37,7 +37,13 @@ from longjudge.sessions.retelling import Retelling, RetoldSource, Spool
 from longjudge.sessions.search import Search
 from longjudge.sessions.search_factors import pattern_words
 from longjudge.sessions.search_match import Phrase
-from longjudge.sessions.search_query import Mode, Query, parse_query, unknown_tool
+from longjudge.sessions.search_query import (
+    Mode,
+    Query,
+    in_any_order,
+    parse_query,
+    unknown_tool,
+)
 from longjudge.sessions.sources import FilePart
 
 OTHER_CASE = {"é": "É", "п": "П", "s": "S", "k": "K", "a": "A", "b": "B", "x": "X", "u": "U"}
@@ -402,6 +408,39 @@ def test_what_cannot_be_searched_for_is_said_in_one_line(typed, words):
         parse_query(typed)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "instead"),
+    [
+        ("force push", "re:force.*push|push.*force"),
+        ("tool:Bash force  push", "tool:Bash re:force.*push|push.*force"),
+        ("is:error kind:call a.b (c", r"is:error kind:call re:a\.b.*\(c|\(c.*a\.b"),
+        ("main push force", "re:^(?=.*main)(?=.*push).*force"),
+        ("push", ""),
+        ("push push", ""),
+        ("re:force push", ""),
+        ('"force push"', ""),
+        ("kind:odd force push", ""),
+        ("x" * 600 + " y", ""),
+    ],
+)
+def test_the_words_of_a_phrase_are_found_in_any_order_by_what_is_named(typed, instead):
+    assert in_any_order(typed) == instead
+    if instead:
+        assert parse_query(instead).mode is Mode.PATTERN
+        assert parse_query(instead).tools == parse_query(typed).tools
+
+
+@pytest.mark.parametrize(
+    "typed", ["force push", "tool:bash force push", "main Origin push", "tool:Bash a.b (c"]
+)
+def test_what_is_named_finds_what_the_phrase_does_not(typed):
+    texts = ["git push --force Origin main", "x (c a.b", "force\npush", "nothing of it"]
+    calls = [Event(EventKind.TOOL_CALL, each, tool="Bash") for each in texts]
+    session = in_memory(calls)
+    assert found(session, typed) == []
+    assert found(session, in_any_order(typed)) == [1 if "(c" in typed else 0]
 
 
 def test_a_capital_letter_is_meant():

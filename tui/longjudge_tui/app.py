@@ -168,6 +168,8 @@ class LongjudgeApp(PacedApp):
             if here and each.id not in _NOT_IN_PALETTE:
                 yield SystemCommand(each.help, f"key {each.shown}", partial(choose, each.id))
         yield SystemCommand("Change the theme", "Light, dark, and others", self.action_change_theme)
+        leaves = command("suspend_process")
+        yield SystemCommand(leaves.help, f"key {leaves.shown}", self.action_suspend_process)
         yield SystemCommand("Quit", f"key {command('quit').shown}", self.action_quit)
 
     @property
@@ -188,6 +190,17 @@ class LongjudgeApp(PacedApp):
     def in_flight(self) -> bool:
         """Whether anything is judged, or waits to be."""
         return self.bench.running or self.bench.editing.trying or self.shelf.busy
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where a text is edited, the key that leads to the shell takes a change back."""
+        edits = isinstance(self.screen, WholeScreen) and self.screen.SCOPE is Scope.EDITOR
+        return not (action == "suspend_process" and edits)
+
+    def action_suspend_process(self) -> None:
+        """Stop, with all that belongs to this job of the shell, until the shell goes on with it."""
+        if not (isinstance(self._driver, PatientDriver) and self._driver.stop_job()):
+            words = "no shell is behind longjudge that could bring it back: open another window"
+            self.notify(words, severity="warning", markup=False)
 
     async def action_quit(self) -> None:
         """Quit; with work in flight ask once, and take a second time for yes."""

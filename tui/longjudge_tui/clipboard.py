@@ -15,7 +15,7 @@ import signal
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import platformdirs
 
@@ -35,6 +35,9 @@ KILLED_SECONDS = 1.0
 
 MAX_ENCODED = 75_000
 """Terminals drop longer OSC 52 sequences, some of them without a word."""
+
+ONLY_YOURS: Final = "only you can read it: chmod to share"
+"""What is saved is as private as a session is."""
 
 MAX_NAMES = 1_000
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -198,3 +201,9 @@ def safe_name(name: str) -> str:
 def shown_path(path: Path) -> str:
     """A path in full, safe to show."""
     return clean_line(str(path), 1_000)
+
+
+def where_saved(words: str) -> tuple[str, ...]:
+    """Words that end with where something was saved, and who can read that, as there is room."""
+    brief = ONLY_YOURS.partition(":")[0]
+    return f"{words} · {ONLY_YOURS}", f"{words} · {brief}", words

@@ -11,8 +11,11 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import sys
+import termios
 from collections import deque
+from enum import Enum, auto
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
@@ -140,8 +143,17 @@ class LossyTerminal:
                 select.select([], [self._descriptor], [])
 
 
+class Hold(Enum):
+    """Who has the terminal: nobody yet, the app, somebody else for a while, or who comes after."""
+
+    NOT_YET = auto()
+    HELD = auto()
+    AWAY = auto()
+    OVER = auto()
+
+
 class PatientDriver(LinuxDriver):
-    """Textual's driver with a file that never blocks it.
+    """Textual's driver with a file that never blocks it, and a terminal that is taken only once.
 
     `stuck` is set at the end where the terminal did not even take the last words: threads that
     still hold the terminal would then keep the interpreter from its own end.
@@ -161,41 +173,98 @@ class PatientDriver(LinuxDriver):
         stream = sys.__stderr__
         assert stream is not None, "the app is started on a terminal only"
         self._terminal = LossyTerminal(stream.fileno(), self._repaint)
-        self._away = self._over = False
+        self._hold = Hold.NOT_YET
+        self._modes_held: list[Any] | None = None
         # The writer thread asks no more of its file than what a lossy terminal has.
         self._file = cast("Any", self._terminal)
 
     def start_application_mode(self) -> None:
         """Take the terminal over from whatever was shown first."""
         take_over()
+        before, self._hold = self._writer_thread, Hold.HELD
         super().start_application_mode()
+        if self._writer_thread is before:
+            # Started in the background: the terminal is for who brings it to the front.
+            self._hold = Hold.AWAY
+        else:
+            self._modes_held = self._modes()
 
     def suspend_application_mode(self) -> None:
         """Let go of the terminal: what is written until it is taken back is for nobody."""
-        super().suspend_application_mode()
-        self._away = True
+        if self._hold is Hold.HELD:
+            super().suspend_application_mode()
+            self._hold = Hold.AWAY
 
     def resume_application_mode(self) -> None:
-        """Take the terminal again, where the app is not over, and paint what stood on it."""
-        if not self._over:
-            self._away = False
+        """Take the terminal again, where the app was away, and paint what stood on it.
+
+        Whoever goes on without having been away was stopped by force, and may not even have
+        noticed. It has the terminal still, unless the shell set other modes meanwhile.
+        """
+        if self._hold in (Hold.NOT_YET, Hold.OVER):
+            return
+        if self._in_background():
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
+        if self._hold is Hold.HELD and self._modes() != self._modes_held:
+            self.suspend_application_mode()
+        if self._hold is Hold.AWAY:
             super().resume_application_mode()
-            self._repaint()
+        self._repaint()
 
     def stop_application_mode(self) -> None:
         """Leave the terminal as it was; whoever has it meanwhile is left to its own."""
-        if self._away:
-            self._over = True
-        else:
+        if self._hold is Hold.HELD:
             super().stop_application_mode()
+        self._hold = Hold.OVER
 
     def write(self, data: str) -> None:
         """Write to the terminal, where it is not somebody else's now.
 
         Nobody empties the queue of frames meanwhile, and who waits for room in it waits for good.
         """
-        if not self._away:
+        if self._hold is Hold.HELD:
             super().write(data)
+
+    def stop_job(self) -> bool:
+        """Stop as the terminal's own key would; False where no shell could go on with it.
+
+        A shell that has jobs gives each a group of processes of its own.
+        """
+        group = os.getpgrp()
+        if group == os.getsid(0):
+            return False
+        os.killpg(group, signal.SIGTSTP)
+        return True
+
+    def _sigtstp_application(self, *_: object) -> None:
+        # Between two turns of the loop: a signal may come in the midst of a write, with its lock.
+        self._on_loop(self._stop_for_a_while)
+
+    def _sigcont_application(self, *_: object) -> None:
+        self._on_loop(self._go_on)
+
+    def _stop_for_a_while(self) -> None:
+        if self._auto_restart and self._hold is Hold.HELD:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _go_on(self) -> None:
+        if self._auto_restart:
+            self.resume_application_mode()
+
+    def _modes(self) -> list[Any] | None:
+        try:
+            return termios.tcgetattr(self.fileno)
+        except termios.error:
+            return None
+
+    def _in_background(self) -> bool:
+        try:
+            return os.tcgetpgrp(self.fileno) != os.getpgrp()
+        except OSError:
+            return False
 
     def run_input_thread(self) -> None:
         """Read keys; what is pasted presses none."""

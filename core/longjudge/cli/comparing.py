@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from longjudge.comparison.caveats import with_unread
+from longjudge.comparison.caveats import with_questions
 from longjudge.comparison.compare import FLIPS, RowKind, compare, refuse_strangers
 from longjudge.comparison.report import ONLY_COUNTED, summary_lines
 from longjudge.comparison.sides import found_keys, side_of
@@ -53,7 +53,7 @@ async def compare_judgments(
     Raises:
         LongjudgeError: they cannot be compared, or the store cannot be read.
     """
-    sides = [await with_unread(side_of(each), store) for each in (one, other)]
+    sides = [await with_questions(side_of(each), store) for each in (one, other)]
     refuse_strangers(sides[0].session, sides[1].session)
     right = {(digest.hex(), name) for (digest, name), mark in marks.items() if mark is Mark.RIGHT}
     elsewhere: set[tuple[str, str]] = set()

@@ -19,8 +19,9 @@ from longjudge.cli.present import outcome_text
 from longjudge.comparison.report import markdown_comparison
 from longjudge.errors import UsageError
 from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.report.asked import asked_markdown, questions_of_version
 from longjudge.report.gaps import gap_json, gap_text, told_gaps
-from longjudge.report.markdown import NOTHING_BESIDE, markdown_report
+from longjudge.report.markdown import NOTHING_BESIDE, Beside, markdown_report
 from longjudge.report.outcome import (
     JudgedSession,
     MarkFilter,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from longjudge.marks import Mark
     from longjudge.report.gaps import ToldGap
-    from longjudge.report.markdown import Beside
     from longjudge.store import PastJudgment
 
 _SHOWN_IDS = 5
@@ -125,6 +125,8 @@ async def _show_one(
         beside = await look_up(
             judgment, outcome, gaps, store.path, digests=digests, redact=request.redact
         )
+        asked = await _asked_lines(store, judgment, redact=request.redact)
+        beside = replace(beside, asked_lines=asked)
     text, _ = _one(judgment, request, marks, gaps, beside)
     click.echo(text, nl=request.format is not Format.MARKDOWN)
 
@@ -185,6 +187,7 @@ async def _show_list(
 ) -> None:
     ids = await store.judgment_ids(since)
     whole = request.format is not Format.TEXT
+    asked: dict[tuple[str, str], list[str]] = {}
     shown = 0
     async for stored in store.stream_judgments(ids, whole=whole):
         judgment = _redacted(stored) if request.redact else stored
@@ -194,13 +197,26 @@ async def _show_list(
                 click.echo(_row(judgment, outcome))
                 shown += 1
             continue
-        text, findings = _one(judgment, request, marks)
+        beside = NOTHING_BESIDE
+        if request.format is Format.MARKDOWN:
+            by = judgment.rubric, judgment.rubric_version
+            if by not in asked:
+                asked[by] = await _asked_lines(store, judgment, redact=request.redact)
+            beside = Beside(asked_lines=asked[by])
+        text, findings = _one(judgment, request, marks, beside=beside)
         if _passes(request, findings):
             separator = "\n---\n\n" if shown and request.format is Format.MARKDOWN else ""
             click.echo(separator + text, nl=request.format is Format.JSON)
             shown += 1
     if not shown and request.format is Format.TEXT:
         tell(_nothing(bool(ids), request, since))
+
+
+async def _asked_lines(store: Store, judgment: PastJudgment, *, redact: bool) -> list[str]:
+    """The section on what a judgment asked."""
+    name, version = judgment.rubric, judgment.rubric_version
+    asked = await questions_of_version(store, name, version)
+    return asked_markdown(name, version, asked.redacted() if asked and redact else asked)
 
 
 def _redacted(judgment: PastJudgment) -> PastJudgment:

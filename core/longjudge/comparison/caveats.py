@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.judges.offline import changed_words, unread_questions
 from longjudge.prices import OFFLINE_MODEL
+from longjudge.report.asked import questions_of_version
 from longjudge.store import rubric_of_version
 
 if TYPE_CHECKING:
@@ -48,14 +49,15 @@ def caveats_of(one: Side, other: Side) -> Iterator[Caveat]:
         yield Caveat(OTHER_SIZES, OTHER_SIZES)
 
 
-async def with_unread(side: Side, store: Store) -> Side:
-    """A recorded side with the questions that its judge did not read, as far as they are known.
+async def with_questions(side: Side, store: Store) -> Side:
+    """A recorded side with what was asked, and what of it its judge did not read, where known.
 
     Raises:
         StoreError: the store cannot be read.
     """
     unread = await unread_of_version(store, side.by.model, side.by.version)
-    return replace(side, unread=unread) if unread else side
+    asked = await questions_of_version(store, side.by.rubric, side.by.version)
+    return replace(side, unread=unread, asked=asked)
 
 
 async def unread_of_version(store: Store, model: str, version: str) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ def _side(side: Side) -> Side:
     session = side.session
     path, title = redacted_text(session.path), redacted_text(session.title)
     session = replace(session, path=path, title=title, id=redacted_text(session.id))
-    return replace(side, session=session, unread=tuple(map(redacted_text, side.unread)))
+    unread = tuple(map(redacted_text, side.unread))
+    asked = side.asked and side.asked.redacted()
+    return replace(side, session=session, unread=unread, asked=asked)
 
 
 def _row(row: Row) -> Row:

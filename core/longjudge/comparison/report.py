@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from longjudge.comparison import words
 from longjudge.comparison.compare import RowKind
 from longjudge.comparison.words import ONE, OTHER
+from longjudge.report.asked import asked_of_both
 from longjudge.report.markdown import fenced, inline
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from longjudge.comparison.alignment import Cell
     from longjudge.comparison.compare import Comparison, Row
     from longjudge.comparison.sides import Side, SideFinding
+    from longjudge.report.asked import Questions
 
 ONLY_COUNTED = frozenset({RowKind.BOTH_CLEAN})
 """There is nothing to tell of these but how many there are."""
@@ -32,6 +34,7 @@ def markdown_comparison(comparison: Comparison) -> str:
         "",
     ]
     lines += [f"- {inline(each, 1000)}" for each in summary_lines(comparison)]
+    lines += ["", *asked_of_both(*map(_asked, (comparison.one, comparison.other)))]
     for kind, rows in groupby(comparison.rows, key=lambda row: row.kind):
         title = inline(words.KIND_WORDS[kind])
         lines += ["", f"## {title[0].upper()}{title[1:]} ({comparison.counts[kind]:,})", ""]
@@ -73,6 +76,10 @@ def summary_lines(comparison: Comparison) -> list[str]:
 def _side(name: str, side: Side) -> str:
     judgment = f"judgment {inline(side.id)}" if side.id else "not recorded"
     return f"- {name}: {inline(words.side_words(side), 1000)}, {judgment}"
+
+
+def _asked(side: Side) -> tuple[str, str, Questions | None]:
+    return side.by.rubric, side.by.version, side.asked
 
 
 def _row(comparison: Comparison, row: Row) -> list[str]:

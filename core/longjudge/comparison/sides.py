@@ -18,6 +18,7 @@ from longjudge.text import clean_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from longjudge.report.asked import Questions
     from longjudge.store import PastJudgment
 
 READING = "reading what is kept"
@@ -108,7 +109,8 @@ class Side:
     """A judgment; `id` is empty and `created` None for what stands now and is not over.
 
     `status` is empty as long as it is not over. `unread` are the criteria of which the offline
-    rules, where they judged, did not read the changed question.
+    rules, where they judged, did not read the changed question. `asked` is what its rubric asked,
+    None where nobody knows.
     """
 
     id: str
@@ -123,6 +125,7 @@ class Side:
     score_range: tuple[float, float] = (0.0, 1.0)
     fault: str = ""
     unread: tuple[str, ...] = ()
+    asked: Questions | None = None
 
     @property
     def judged(self) -> int:

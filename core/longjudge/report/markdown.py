@@ -42,6 +42,7 @@ class Beside:
     `gap_lines` say more about its gaps. `places` are those of its findings, None where nobody
     looked; `unplaced` says why some have none. `store` is the file that keeps it, where it is
     `recorded`. `remark` says what must not be overlooked, such as that it still runs.
+    `asked_lines` are the section on what was asked.
     """
 
     gap_lines: Sequence[str] = ()
@@ -50,6 +51,7 @@ class Beside:
     store: str = ""
     recorded: bool = True
     remark: str = ""
+    asked_lines: Sequence[str] = ()
 
 
 NOTHING_BESIDE = Beside()
@@ -63,6 +65,8 @@ def markdown_report(outcome: Outcome, created: float, beside: Beside = NOTHING_B
         lines += [f"**{inline(beside.remark, 1000)}**", ""]
     lines += _head(outcome, created)
     if not outcome.bare:
+        if beside.asked_lines:
+            lines += ["", *beside.asked_lines]
         lines += ["", f"## Findings ({outcome.finding_words})", ""]
         lines += _findings(outcome.findings, beside.places)
         if outcome.disagreements:
@@ -192,7 +196,7 @@ def _facts(outcome: Outcome) -> list[str]:
     )
     return [
         f"- Judge: {inline(judge_name(outcome))}",
-        f"- Rubric: {_rubric_words(rubric.get('name', ''), rubric.get('version', ''))}",
+        f"- Rubric: {rubric_words(rubric.get('name', ''), rubric.get('version', ''))}",
         f"- Settings: {settings}",
         f"- Calls: {outcome.calls}, {outcome.cached_chunks} saved by the store",
         f"- Tokens: {inline(usage_words(outcome)) or 'none'}",
@@ -201,7 +205,8 @@ def _facts(outcome: Outcome) -> list[str]:
     ]
 
 
-def _rubric_words(name: str, version: str) -> str:
+def rubric_words(name: str, version: str) -> str:
+    """A rubric's name and version; of a built-in one whether it was edited."""
     edited = name in builtin_rubrics() and load_rubric(name).version != version
     return f"{'an edited version of ' * edited}{inline(name)}, version {inline(version)}"
 

@@ -3,7 +3,8 @@ r"""What is typed to search for, and what it means: text or a pattern, and which
     git push tool:Bash is:error        kind:user re:rm\s+-rf
 
 Words before a colon that are none of these stand for themselves, and so does all that is put
-between quotes. Lower case finds upper case too, a capital letter only itself.
+between quotes. Several words are one phrase; `in_any_order` makes a pattern of them. Lower case
+finds upper case too, a capital letter only itself.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ PATTERN_CHARS = 1_000
 
 _FILTER = re.compile(r'(?:^|(?<=\s))(tool|kind|is):("[^"]*"|\S*)(?:\s+|$)', re.I)
 _PATTERN = re.compile(r"(?:^|\s)re:", re.I)
+_MEANS_MORE = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _ESCAPE = re.compile(r"\\.|\(\?P<[^>]*>|\(\?P=[^)]*\)", re.S)
 _KIND_WORDS = ("user", "assistant", "thinking", "call", "result", "system", "error")
 
@@ -113,6 +115,27 @@ def parse_query(typed: str) -> Query:
     else:
         mode = Mode.TEXT if words else Mode.NONE
     return Query(mode, words, tuple(tools), frozenset(kinds), errors)
+
+
+def in_any_order(typed: str) -> str:
+    """What to type to find the words of a phrase on one line in any order, its filters kept.
+
+    Empty where that would be nothing else: one word, a pattern, a phrase between quotes.
+    """
+    try:
+        query = parse_query(typed)
+    except UsageError:
+        return ""
+    words = [_MEANS_MORE.sub(r"\\\g<0>", each) for each in dict.fromkeys(query.words.split())]
+    if query.mode is not Mode.TEXT or len(words) < 2 or typed.strip().startswith('"'):
+        return ""
+    *others, last = words
+    pattern = "".join(f"(?=.*{each})" for each in others)
+    pattern = f"^{pattern}.*{last}"
+    if len(words) == 2:
+        pattern = f"{words[0]}.*{last}|{last}.*{words[0]}"
+    filters = [match[0].strip() for match in _FILTER.finditer(typed)]
+    return " ".join([*filters, f"re:{pattern}"]) if len(pattern) <= PATTERN_CHARS else ""
 
 
 def compile_pattern(words: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:

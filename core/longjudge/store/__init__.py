@@ -6,6 +6,7 @@ from longjudge.store.damage import DamagedStoreError
 from longjudge.store.earlier import EarlierVerdict, earlier_verdicts
 from longjudge.store.file import StoreWriteError
 from longjudge.store.gap_replies import Asked, GapReply, Stretch, last_gap, read_gap_replies
+from longjudge.store.owed import OwedVerdict
 from longjudge.store.past import PastJudgment, real_path
 from longjudge.store.rubric_versions import (
     RubricVersion,
@@ -25,6 +26,7 @@ __all__ = [
     "KeptVerdict",
     "KeyParts",
     "Origin",
+    "OwedVerdict",
     "PastJudgment",
     "Provenance",
     "RubricVersion",

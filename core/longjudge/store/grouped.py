@@ -70,7 +70,7 @@ class GroupedWrites:
         try:
             await self._write([row for row, _ in group])
         except StoreWriteError as error:
-            if len(group) > 1 and _is_about_a_row(error):
+            if len(group) > 1 and is_about_a_row(error):
                 for each in group:
                     await self._write_group([each])
                 return
@@ -85,7 +85,7 @@ class GroupedWrites:
                 done.set_result(None)
 
 
-def _is_about_a_row(error: StoreWriteError) -> bool:
+def is_about_a_row(error: StoreWriteError) -> bool:
     """Whether one row is to blame, and not the store: the others are written without it."""
     cause = error.__cause__
     return isinstance(cause, ValueError | OverflowError) or (

@@ -38,6 +38,10 @@ _OF_SESSION = """
 _OF_FILE = """
     SELECT id, created FROM judgments WHERE real_path = ? ORDER BY created DESC, id DESC
 """
+_BY_THE_SAME = """
+    SELECT id FROM judgments WHERE session_id = ? AND real_path = ? AND rubric_version = ?
+    AND model = ? ORDER BY created DESC, id DESC LIMIT ?
+"""
 
 
 async def count_judgments(store: StoreFile) -> int:
@@ -86,6 +90,21 @@ async def whole_judgment(store: StoreFile, id: str) -> PastJudgment | None:
     """
     found = await _read(store, [id], whole=True)
     return found[0] if found else None
+
+
+async def by_the_same(
+    store: StoreFile, past: PastJudgment, most: int
+) -> AsyncGenerator[PastJudgment]:
+    """The newest judgments of the session of `past` by its rubric and judge, without `parts`.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    about = (past.session_id, past.real_path, past.rubric_version, past.model)
+    rows = await store.read(_BY_THE_SAME, (*map(without_surrogates, about), most))
+    for row in rows:
+        for each in await _read(store, [row[0]]):
+            yield each
 
 
 async def _read(store: StoreFile, ids: Sequence[str], *, whole: bool = False) -> list[PastJudgment]:

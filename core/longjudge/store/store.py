@@ -16,6 +16,7 @@ from longjudge.marks import Mark
 from longjudge.store import gap_replies, past, readable
 from longjudge.store.file import SHORT_PATIENCE_SECONDS, StoreFile, StoreWriteError
 from longjudge.store.grouped import GroupedWrites
+from longjudge.store.owed import Owed
 from longjudge.text import without_surrogates
 from longjudge.verdict import Verdict
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from longjudge.store.past import PastJudgment
 
 __all__ = ["KeptVerdict", "KeyParts", "Provenance", "Store", "StoreWriteError"]
+
+OFFER_SECONDS = 2.0
+"""How long a store that is closed is offered what it did not take."""
 
 LOOKUP_KEYS = 5_000
 """Keys of one look-up; more go in several, so that none blocks the connection for long."""
@@ -92,7 +96,7 @@ class Provenance:
 
 
 class Store(StoreFile):
-    """The words of the store over its file."""
+    """The words of the store over its file. `owed` is what it still has to get."""
 
     def __init__(
         self,
@@ -103,6 +107,17 @@ class Store(StoreFile):
     ) -> None:
         super().__init__(path, connection, write_error, notices)
         self._verdicts = GroupedWrites(partial(self.write_each, _KEEP), self.await_at_end)
+        self.owed = Owed(self)
+
+    async def aclose(self) -> None:
+        """Offer it once more what it did not take, and close it, for a bounded time."""
+        try:
+            if self.owed and self.write_error is None:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(OFFER_SECONDS):
+                        await self.owed.offer()
+        finally:
+            await super().aclose()
 
     async def kept(
         self, keys: Sequence[str], *, with_replies: bool = True

@@ -62,6 +62,11 @@ class _Row(msgspec.Struct, frozen=True):
     started: str
 
     @property
+    def which(self) -> tuple[object, ...]:
+        """What a run is about, and by what."""
+        return self.real_path, self.session_id, self.by
+
+    @property
     def by(self) -> tuple[str, str, ChunkSetting, bool]:
         """What decides whether a later judgment took over what it judged."""
         return self.model, self.version, ChunkSetting(self.size, self.unit), self.redacted
@@ -113,6 +118,12 @@ class Begun:
     async def __aexit__(self, *_: object) -> None:
         if (path := self._path) is not None:
             await asyncio.to_thread(_remove, path)
+
+    async def drop_earlier(self) -> None:
+        """Drop what is left of runs by the same that were ended by force: all of it is told."""
+        session, store, *_ = self._about
+        if session.path is not None:
+            await asyncio.to_thread(_drop_alike, store.path, self._row())
 
     def _write(self) -> Path | None:
         session, store, *_ = self._about
@@ -167,11 +178,10 @@ async def broken_off(store: Store) -> list[Entry]:
     found: list[Entry] = []
     seen: set[object] = set()
     for path, row in await asyncio.to_thread(_left, store.path):
-        which = row.real_path, row.session_id, row.by
-        if which in seen or await _judged_on(store, row):
+        if row.which in seen or await _judged_on(store, row):
             await asyncio.to_thread(_remove, path)
             continue
-        seen.add(which)
+        seen.add(row.which)
         found.append(row.entry(f"broken off {path.stem}"))
     return found
 
@@ -208,6 +218,12 @@ def _left(store: Path) -> list[tuple[Path, _Row]]:
             found.append((path, row))
     found.sort(key=lambda each: -each[1].begun)
     return found[:MOST_NOTES]
+
+
+def _drop_alike(store: Path, row: _Row) -> None:
+    for path, left in _left(store):
+        if left.which == row.which:
+            _remove(path)
 
 
 def _remove(path: Path) -> None:

@@ -49,7 +49,8 @@ class _Row(msgspec.Struct, frozen=True):
 class Draft:
     """A text that somebody typed; `elsewhere` while the window it was typed in is open still.
 
-    `over` tells which text it was typed over, as `text_mark` does.
+    `here` says that it was typed in this one. `over` tells which text it was typed over, as
+    `text_mark` does.
     """
 
     path: Path
@@ -57,11 +58,20 @@ class Draft:
     written: float
     elsewhere: bool
     over: str = ""
+    here: bool = False
 
 
 def text_mark(text: str) -> str:
     """What a text is told from others by."""
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def any_drafts(folder: Path) -> bool:
+    """Whether there is a draft of anything. Blocks."""
+    try:
+        return any(folder.glob("*.json"))
+    except OSError:
+        return False
 
 
 def read_drafts(folder: Path, key: str) -> list[Draft]:
@@ -83,7 +93,7 @@ def read_drafts(folder: Path, key: str) -> list[Draft]:
         # The process itself is looked at: whoever reads for an hour has typed nothing, and lives.
         elsewhere = owner != here and lives(owner, row.written, time.monotonic())
         if clean(row.text) == row.text:
-            found.append(Draft(path, row.text, row.written, elsewhere, row.over))
+            found.append(Draft(path, row.text, row.written, elsewhere, row.over, owner == here))
     return sorted(found, key=lambda draft: -draft.written)
 
 

@@ -14,7 +14,7 @@ from longjudge.paths import drafts_path
 from longjudge.store import note_rubric, rubric_versions
 from longjudge.text import clean_line
 from longjudge_tui.bench.attempt import Attempt
-from longjudge_tui.bench.drafts import read_drafts
+from longjudge_tui.bench.drafts import any_drafts, read_drafts
 from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.rubric_check import EditPrice
 from longjudge_tui.bench.rubric_source import BUILT_IN, source_of
@@ -70,6 +70,7 @@ class Editing:
         self._keys = keys
         self._notice = notice
         self._used: _Used | None = None
+        self._looked = False
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -114,6 +115,17 @@ class Editing:
         left = [each for each in drafts if not each.elsewhere]
         restored = left[0] if left and left[0].text != text else None
         return Opened(source, text, tuple(drafts), restored)
+
+    async def left_before(self, bench: Bench) -> Draft | None:
+        """What was typed of the rubric in use before longjudge was started, and not saved, once."""
+        looked, self._looked = self._looked, True
+        if looked or not await asyncio.to_thread(any_drafts, self.folder):
+            return None
+        rubric, name, folders = bench.rubric, bench.tuning.rubric_name, bench.config.rubrics
+        source = await asyncio.to_thread(source_of, rubric, name, folders)
+        drafts = await asyncio.to_thread(read_drafts, self.folder, source.key)
+        left = [each for each in drafts if not each.elsewhere and not each.here]
+        return left[0] if left and left[0].text != source.text else None
 
     def use(self, bench: Bench, rubric: Rubric, text: str, source: RubricSource) -> None:
         """Judge by an edited rubric from the next run on.

@@ -22,6 +22,7 @@ from longjudge_tui.bench.run_words import (
     releasing_words,
     running_line,
 )
+from longjudge_tui.clipboard import where_saved
 from longjudge_tui.commands import command
 from longjudge_tui.wording import (
     DISPUTED,
@@ -311,7 +312,9 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         variants += bench.hint.variants(text)
     if bench.remark.startswith(SAVED) and not bench.store_error:
         # A path is of no use without its end.
-        variants.append(bench.remark)
+        said = where_saved(bench.remark)
+        longer = [each.replace(bench.remark, where) for where in said for each in variants]
+        variants = [*longer, *said]
     return variants
 
 

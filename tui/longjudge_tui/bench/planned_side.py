@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from longjudge.comparison.sides import READING, Side, SideFinding, SidePart, SideSession
 from longjudge.judges.offline import unread_questions
 from longjudge.redaction import redacted_text
+from longjudge.report.asked import Questions
 from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, JudgmentStatus
 from longjudge.store import real_path
@@ -147,6 +148,7 @@ def _side(
         score_range=between,
         fault=(result.fault or "") if result is not None else "",
         unread=() if terms.judge.judges_meaning else unread_questions(terms.rubric),
+        asked=Questions.of(terms.rubric),
     )
 
 

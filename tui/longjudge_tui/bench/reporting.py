@@ -12,6 +12,7 @@ from longjudge.board import Ending
 from longjudge.comparison.caveats import unread_of_version
 from longjudge.judges.offline import changed_words, unread_questions
 from longjudge.redaction import redacted_fields, redacted_text
+from longjudge.report.asked import Questions, asked_markdown, questions_of_version
 from longjudge.report.gaps import gap_markdown, told_gaps
 from longjudge.report.markdown import Beside, markdown_report
 from longjudge.report.outcome import JudgedSession, Outcome, marks_of, read_outcome
@@ -62,8 +63,9 @@ async def report_of_past(
     replies = await read_gap_replies(store, id)
     marks = await store.marks()
     unread = await unread_of_version(store, past.model, past.rubric_version)
+    asked = await questions_of_version(store, past.rubric, past.rubric_version)
     return await asyncio.to_thread(
-        _written, past, replies, marks, os.fspath(store.path), session, redact, unread
+        _written, past, replies, marks, os.fspath(store.path), session, redact, unread, asked
     )
 
 
@@ -90,8 +92,9 @@ async def report_now(bench: Bench) -> Report | None:
         past = replace(past, status=IN_FLIGHT if run is not None else KEPT_ONLY)
     marks, store = await bench.store.marks(), os.fspath(bench.store.path)
     unread = () if bench.judge.judges_meaning else unread_questions(bench.rubric)
+    asked = Questions.of(bench.rubric)
     return await asyncio.to_thread(
-        _written, past, records.gap_replies(), marks, store, session, redact, unread
+        _written, past, records.gap_replies(), marks, store, session, redact, unread, asked
     )
 
 
@@ -154,6 +157,7 @@ def _written(
     session: Session | None,
     redact: bool,
     unread: Sequence[str],
+    asked: Questions | None,
 ) -> Report:
     """In a thread: a judgment may have very many parts."""
     gaps = told_gaps(past, replies, redact=redact)
@@ -165,6 +169,7 @@ def _written(
             result=redacted_fields(past.result),
         )
         store = redacted_text(store)
+        asked = asked.redacted() if asked is not None else None
     outcome = _outcome(past, marks)
     places = None
     if session is not None:
@@ -177,6 +182,7 @@ def _written(
         remark=" · ".join(
             filter(None, [changed_words(unread) if unread else "", _remark(outcome)])
         ),
+        asked_lines=asked_markdown(past.rubric, past.rubric_version, asked),
     )
     text = markdown_report(outcome, past.created, beside)
     stem = os.path.splitext(os.path.basename(past.path))[0] or "events"

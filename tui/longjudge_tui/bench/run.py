@@ -110,6 +110,7 @@ class Run(Records):
             earlier=earlier,
             fresh=fresh,
             fault=fault,
+            once=True,
         )
         super().__init__(self._judgment.board)
         if self._log is not None:
@@ -189,6 +190,11 @@ class Run(Records):
         """Why the endpoint will answer nobody, None where it may."""
         return self._judgment.fatal_error
 
+    @property
+    def told(self) -> bool:
+        """Whether it asked nothing and said what is recorded already: it is not recorded again."""
+        return self.result is not None and self.result.id != self._judgment.id
+
     async def judge(self) -> None:
         """Judge to the end; `result` holds what came of it.
 
@@ -198,6 +204,8 @@ class Run(Records):
         self._started = time.monotonic() - self._judgment.paused_seconds
         async with self._begun:
             self.result = await self._judgment.run()
+            if self.told:
+                await self._begun.drop_earlier()
         # Every chunk has ended; keeping what was before would keep what was before that, too.
         self._before = None
 

@@ -203,6 +203,13 @@ def hand_labels(hand: InHand) -> tuple[str, ...]:
     )
 
 
+def all_kept_words(chunks: int, sessions: int = 1) -> str:
+    """Why a run asks nothing: every one of so many chunks is kept."""
+    about = f" about {plural(sessions, 'session')}" if sessions > 1 else ""
+    kept = f"all {chunks:,} chunks are" if chunks > 1 else "the one chunk is"
+    return f"nothing to ask{about}: {kept} kept"
+
+
 def left_over_words(leases: int) -> str:
     """That leases could not be given back, and the way out."""
     way = f"{command('sweep_holds').shown} tries again, or `longjudge holds --sweep`"

@@ -13,7 +13,13 @@ from longjudge.errors import SessionError, UsageError
 from longjudge.sessions.search import Search
 from longjudge.sessions.search_match import Phrase
 from longjudge.sessions.search_pattern import PatternProcess, StoppedError, TooSlowError
-from longjudge.sessions.search_query import Mode, Query, parse_query, unknown_tool
+from longjudge.sessions.search_query import (
+    Mode,
+    Query,
+    in_any_order,
+    parse_query,
+    unknown_tool,
+)
 from longjudge.text import clean_line
 from longjudge_tui.bench.aside import Aside
 
@@ -96,6 +102,13 @@ class Searching:
     def hits(self) -> Sequence[int]:
         """The events that were found so far, in order."""
         return self._scan.search.hits if self._scan is not None else ()
+
+    @property
+    def in_any_order(self) -> str:
+        """What to type instead, where nothing holds several words as the one phrase they are."""
+        if self._scan is None or self.running or self.fault or self.hits:
+            return ""
+        return in_any_order(self.typed or "")
 
     @property
     def running(self) -> bool:

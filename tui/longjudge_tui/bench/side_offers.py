@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longjudge.comparison.caveats import with_unread
+from longjudge.comparison.caveats import with_questions
 from longjudge.comparison.sides import JudgedBy, found_keys, side_of
 from longjudge.errors import UsageError
 from longjudge.history import Entry, hex_marks, of_one_session
@@ -71,7 +71,7 @@ class Offers:
                 f"{line(id, 40)}: the store has no such judgment that reads; choose another one"
             )
         side = await asyncio.to_thread(side_of, judgment)
-        return await with_unread(side, self._bench.store)
+        return await with_questions(side, self._bench.store)
 
     async def newest(self, beside: Side | None) -> Side | None:
         """The newest judgment that is not the one beside."""

@@ -15,6 +15,7 @@ from longjudge_tui.bench.forcing import Forcing
 from longjudge_tui.bench.foresight import Foresight
 from longjudge_tui.bench.live import in_the_app
 from longjudge_tui.bench.run import Run
+from longjudge_tui.bench.run_words import all_kept_words
 from longjudge_tui.commands import command
 from longjudge_tui.wording import fault, price_range
 
@@ -185,7 +186,7 @@ class Trials(Foresight):
                 another = f"another chunk size ({sizes}) asks anew"
                 self._remark(f"{nothing} and nothing can {what}: {another}")
                 return
-            self.notices.append(nothing)
+            self.notices.append(all_kept_words(self.outlook.totals.chunks))
         limit = self.settings.time_limit if time_limit is None else time_limit
         settings = replace(self.settings, time_limit=limit)
         self._begin(Wanted(settings, short=time_limit is not None))

@@ -11,10 +11,10 @@ BAR = (
     "larger",
     "choose_model",
     "choose_rubric",
+    "search",
     "ask_again",
     "cancel_part",
     "follow",
-    "search",
     "run_short",
     "show_prompt",
     "show_reply",
@@ -42,7 +42,7 @@ BAR = (
 )
 """What the bar at the bottom shows, as far as it fits, before help and quit."""
 
-_IN_A_RUN = ("run", "cancel_run", "cancel_part")
+_IN_A_RUN = ("run", "cancel_run", "cancel_part", "pause", "open", "follow", "search")
 BAR_IN_A_RUN = tuple(dict.fromkeys((*_IN_A_RUN, *BAR)))
 """The same while a judgment is in flight, of which one chunk may be cancelled as well."""
 

@@ -28,5 +28,13 @@ COMPARING: tuple[Command, ...] = (
     _here("row_right", "g", "g", "Mark the finding right; again: no mark (B's, else A's)", "Right"),
     _here("row_wrong", "w", "w", "Mark the finding wrong; again: no mark (B's, else A's)", "Wrong"),
     _here("copy_row", "y", "y", "Copy the row, with both sides, as Markdown", "Copy"),
-    _here("save_comparison", "S", "S", "Save all of it as Markdown", "Save"),
+    # The workbench saves a finding by the one key, and a whole report by the other.
+    Command(
+        "save_comparison",
+        ("S", "O"),
+        "S O",
+        "Save all of it as Markdown",
+        "Save",
+        scope=Scope.COMPARE,
+    ),
 )

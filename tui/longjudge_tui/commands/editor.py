@@ -63,4 +63,20 @@ EDITOR: tuple[Command, ...] = (
     ),
     Command("chunk_before", ("f2",), "f2", "The chunk before", "Part before", scope=Scope.EDITOR),
     Command("chunk_after", ("f3",), "f3", "The chunk after", "Next part", scope=Scope.EDITOR),
+    Command(
+        "save_named",
+        ("enter",),
+        "enter",
+        "While a file is named to save to: save the text as that",
+        "Save",
+        scope=Scope.NAMING,
+    ),
+    Command(
+        "save_nothing",
+        ("escape",),
+        "escape",
+        "While a file is named to save to: do not save, and go back to the text",
+        "Not",
+        scope=Scope.NAMING,
+    ),
 )

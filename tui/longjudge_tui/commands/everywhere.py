@@ -77,6 +77,15 @@ EVERYWHERE: tuple[Command, ...] = (
     ),
     Command("help", ("question_mark", "f1"), "? f1", "Show the keys", "Help", scope=Scope.EITHER),
     Command(
+        "suspend_process",
+        ("ctrl+z",),
+        "ctrl+z",
+        "To the shell; `fg` there comes back. Judging stands still meanwhile, its time limits run"
+        " on, and what it holds stays held: other windows here wait for it",
+        scope=Scope.APP,
+        urgent=True,
+    ),
+    Command(
         "quit",
         ("ctrl+q",),
         "ctrl+q",

@@ -11,7 +11,8 @@ class Scope(StrEnum):
 
     Those of a `SEARCH` are its own in the workbench, for as long as it is on. `OVER` is every
     screen that stands over one of these two; each such screen has a scope of its own besides, and
-    so has each dialog. Those of the `LOG` work while it has the keys.
+    so has each dialog. Those of the `LOG` work while it has the keys, those of `NAMING` while a
+    file is named in the rubric editor.
     """
 
     LIBRARY = "library"
@@ -23,6 +24,7 @@ class Scope(StrEnum):
     TIMELINE = "timeline"
     CURVE = "curve"
     EDITOR = "editor"
+    NAMING = "naming"
     PAST = "past"
     COMPARE = "compare"
     OVER = "over"

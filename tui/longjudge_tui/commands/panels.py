@@ -31,7 +31,17 @@ PANELS: Final[dict[str, Panel]] = {
     "events": Panel(
         "EVENTS",
         "What happened in the chunk under the cursor, one row each; enter shows one as a whole.",
-        ("open", "context", "raw_record", "edit_file", "copy", "search", "next_finding", "run"),
+        (
+            "open",
+            "context",
+            "raw_record",
+            "edit_file",
+            "copy",
+            "search",
+            "next_finding",
+            "to_chunks",
+            "run",
+        ),
     ),
     "findings": Panel(
         "FINDINGS",
@@ -43,6 +53,8 @@ PANELS: Final[dict[str, Panel]] = {
             "mark_wrong",
             "copy",
             "filter_findings",
+            "to_chunks",
+            "search",
             "order_findings",
             "context",
             "save",
@@ -54,25 +66,43 @@ PANELS: Final[dict[str, Panel]] = {
         "GAPS",
         "Chunks that have no verdict, each with the reason. A gap counts neither as clean nor as"
         " flagged.",
-        ("open", "ask_again", "show_reply", "run", "edit_limit", "fit_size"),
+        ("open", "ask_again", "show_reply", "to_chunks", "run", "edit_limit", "fit_size"),
     ),
     "holds": Panel(
         "HOLDS",
         "What is held outside this process, by whom, and since when: the right to ask a question,"
         " so that nobody else pays for it too.",
-        ("open", "sweep_holds", "cancel_run", "show_holds"),
+        ("open", "sweep_holds", "cancel_run", "to_chunks", "show_holds"),
     ),
     "log": Panel(
         "LOG",
         "What happened, as it happens; at its end it stays at its end. The same lines are in a"
         " file, with those that are too old for here.",
-        ("open", "filter_log", "log_kinds", "copy_log_line", "copy_log", "save_log"),
+        (
+            "open",
+            "filter_log",
+            "log_kinds",
+            "to_chunks",
+            "copy_log_line",
+            "copy_log",
+            "save_log",
+        ),
     ),
     "detail": Panel(
         "EVENT",
         "The text of one event, or why a chunk has no verdict. What a judge does not read of it"
         " stands out.",
-        ("context", "raw_record", "edit_file", "copy", "copy_json", "save", "mark_right", "search"),
+        (
+            "context",
+            "raw_record",
+            "edit_file",
+            "copy",
+            "to_chunks",
+            "copy_json",
+            "save",
+            "mark_right",
+            "search",
+        ),
     ),
     "settings": Panel(
         "SETTINGS",
@@ -82,18 +112,36 @@ PANELS: Final[dict[str, Panel]] = {
     "slider": Panel(
         "CHUNK SIZE",
         "How much one question holds: count, tokens and price follow while it moves.",
-        ("smaller", "larger", "least", "most", "edit_size", "switch_unit", "fit_size"),
+        (
+            "smaller",
+            "larger",
+            "least",
+            "most",
+            "edit_size",
+            "switch_unit",
+            "fit_size",
+            "to_chunks",
+        ),
     ),
     "timeline": Panel(
         "TIMELINE",
         "All chunks from left to right, in the glyph of their state; with more chunks than cells a"
         " cell shows the most urgent one. A click or a drag goes there. What is in sight below has"
         " another ground, and the chunk under the cursor is reversed.",
-        ("trouble_after", "part_after", "part_before", "follow", "run", "fold_thread"),
+        (
+            "trouble_after",
+            "part_after",
+            "part_before",
+            "follow",
+            "run",
+            "fold_thread",
+            "to_chunks",
+        ),
     ),
     "search-row": Panel(
         "SEARCH",
-        "Type what to look for in every event; enter goes to the first hit, escape ends it.",
+        "Type what to look for in every event: several words are one phrase. Enter goes to the"
+        " first hit, escape ends it.",
         ("next_hit", "previous_hit", "end_search"),
     ),
     "sessions": Panel(
@@ -133,6 +181,11 @@ PANELS: Final[dict[str, Panel]] = {
             "undo_text",
         ),
     ),
+    "rubric-save": Panel(
+        "SAVE AS",
+        "The new file that the text is saved as. Nothing is saved before enter.",
+        ("save_named", "save_nothing"),
+    ),
     "rubric-faults": Panel(
         "FAULTS", "What is wrong with the text; enter goes to the line.", ("open", "next_fault")
     ),
@@ -146,7 +199,16 @@ PANELS: Final[dict[str, Panel]] = {
         "BEFORE / AFTER",
         "What two judgments say about the same events, flips first; enter shows the event in the"
         " workbench. No finding counts as lost where the other side has not judged.",
-        ("next_flip", "open", "filter_rows", "ask_other", "choose_one", "choose_other"),
+        (
+            "next_flip",
+            "ask_other",
+            "copy_row",
+            "save_comparison",
+            "choose_one",
+            "choose_other",
+            "filter_rows",
+            "open",
+        ),
     ),
     "sides": Panel("A SIDE", "The judgments of this session; enter takes one, escape none."),
     "side-one": Panel("A", "What the side before says about the row under the cursor."),

@@ -18,7 +18,7 @@ from longjudge.marks import Mark
 from longjudge_tui.bench.compared_lines import Shown
 from longjudge_tui.bench.comparing import Comparing
 from longjudge_tui.bench.sought import sought_of
-from longjudge_tui.clipboard import Clipboard, save, shown_path
+from longjudge_tui.clipboard import ONLY_YOURS, Clipboard, save, shown_path
 from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.compare.ask_actions import AskActions
 from longjudge_tui.compare.row_list import RowList
@@ -49,15 +49,15 @@ class CompareScreen(AskActions):
     SCOPE = Scope.COMPARE
     BAR = (
         "next_flip",
-        "open",
-        "filter_rows",
         "ask_other",
-        "choose_one",
-        "choose_other",
-        "row_right",
-        "row_wrong",
         "copy_row",
         "save_comparison",
+        "choose_one",
+        "choose_other",
+        "filter_rows",
+        "open",
+        "row_right",
+        "row_wrong",
         "swap_sides",
         "ask_one",
         "cancel_asking",
@@ -364,7 +364,7 @@ class CompareScreen(AskActions):
         except OSError as error:
             self.say(f"not saved: {error.strerror}")
         else:
-            self.say(f"saved: {shown_path(path)}")
+            self.say(f"saved: {shown_path(path)} · {ONLY_YOURS}")
 
     def _handed_out(self, comparison: Comparison, written: Callable[[Comparison], str]) -> str:
         """What is copied or saved, without secrets where a judge does not read them either."""

@@ -24,6 +24,8 @@ AXIS_CELLS = 8
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _SHARES = " ░▒▓█"
+_SHADES = ("(about ░ ¼ ▒ ½ ▓ ¾ █ all of the chunks)", "(about ░ ¼ ▒ ½ ▓ ¾ █ all)", "(░ ¼ █ all)")
+"""What the shades of what is kept mean, longest first."""
 _ABOUT = "╌"
 _LEADS = (1, 2, 5)
 _FIXED_ROWS = 6
@@ -245,6 +247,18 @@ def _kept(figure: Figure) -> Row:
         share = point.kept / point.chunks if point.chunks else 0.0
         level = max(ceil(share * 4 - 0.5), 1) if share else 0
         cells.append((_SHARES[min(4, level)], "kept"))
+    return _with_legend(cells)
+
+
+def _with_legend(cells: Row) -> Row:
+    """Say what the shades mean, in the first stretch without any that has the room."""
+    drawn = "".join(glyph for glyph, _ in cells[1:])
+    for words in _SHADES:
+        at = drawn.find(" " * (len(words) + 2))
+        if at >= 0:
+            at += 2
+            told: Row = [(glyph, "axis") for glyph in words]
+            return [*cells[:at], *told, *cells[at + len(words) :]]
     return cells
 
 

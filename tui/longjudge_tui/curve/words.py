@@ -76,7 +76,7 @@ def meaning_words(meaning: CurveMeaning | None, today: int, *, free: bool) -> st
         above = max(100 * WORTH_SAVING, ceil(100 * meaning.above))
         said.append(f"{short(today)} is within {above:.0f} % of the least")
     if free:
-        said.append("in tokens: the offline rules cost nothing")
+        said.append("axis in tokens: the offline rules have no price")
     elif not meaning.by_price:
-        said.append("in tokens: the model's price is unknown")
+        said.append("axis in tokens: the model's price is unknown")
     return ("with nothing kept: " if meaning.kept else "") + " · ".join(said)

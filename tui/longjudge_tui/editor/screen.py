@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from longjudge.errors import LongjudgeError
 from longjudge_tui.bench.edit_session import EditSession
 from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.editor.lists import DiffList, FaultList, PastList
-from longjudge_tui.editor.save_field import SaveField, here, offered_path
+from longjudge_tui.editor.save_field import SaveField
+from longjudge_tui.editor.saving import SaveActions
 from longjudge_tui.editor.text import RubricText
-from longjudge_tui.editor.versions import VersionActions
 from longjudge_tui.editor.words import price_words, title_words, try_choices, verdict_words
 from longjudge_tui.widgets.action_line import ActionLine
 from longjudge_tui.widgets.detail import DetailView, Marked
@@ -53,7 +51,7 @@ class PaneTitle(FittedLine):
         self.post_message(CommandPressed("next_pane"))
 
 
-class RubricEditor(VersionActions):
+class RubricEditor(SaveActions):
     """Edits the rubric of a bench, beside the chunk at `position`, from 0."""
 
     SCOPE = Scope.EDITOR
@@ -96,7 +94,7 @@ class RubricEditor(VersionActions):
         yield FittedLine(id="rubric-price")
         yield ActionLine(id="rubric-try")
         with Horizontal(id="rubric-save"):
-            yield Static(Content("save as"), id="rubric-save-label")
+            yield Static(Content("SAVE AS"), id="rubric-save-label")
             yield SaveField(id="rubric-save-path")
             yield Static(Content("enter saves, escape does not"), id="rubric-save-keys")
 
@@ -132,7 +130,7 @@ class RubricEditor(VersionActions):
 
     def _fit(self) -> None:
         if self.focused is None or not self.focused.region:
-            self._give_text_the_keys()
+            self.give_text_the_keys()
         self.tick()
 
     def tick(self) -> None:
@@ -156,6 +154,7 @@ class RubricEditor(VersionActions):
         self.query_one("#rubric-try", ActionLine).show_choices(*try_choices(session))
         self._show_faults(session)
         self._show_beside(session)
+        self.follow_naming()
 
     @staticmethod
     def _is_wrong(session: EditSession) -> bool:
@@ -247,10 +246,11 @@ class RubricEditor(VersionActions):
 
     def _go_to_fault(self, row: int) -> None:
         fault = self.faults.faults[row]
-        self._give_text_the_keys()
+        self.give_text_the_keys()
         self.area.go_to(fault.line or 1)
 
-    def _give_text_the_keys(self) -> None:
+    def give_text_the_keys(self) -> None:
+        """Let the text have the keys."""
         self._show_beside_alone(False)
         self.set_focus(self.area)
 
@@ -319,7 +319,7 @@ class RubricEditor(VersionActions):
 
     def action_use_rubric(self) -> None:
         """Judge by the text from the next run on, and go back."""
-        if self.session is not None:
+        if self.session is not None and not self.is_naming(command("use_rubric").bar_key):
             self.chores.start(self._use(self.session))
 
     async def _use(self, session: EditSession) -> None:
@@ -331,64 +331,6 @@ class RubricEditor(VersionActions):
         self.notify(said, markup=False)
         if self.is_current:
             self.dismiss(None)
-
-    def action_save_rubric(self) -> None:
-        """Save the text where it is from."""
-        if self.session is None:
-            return
-        if self.session.source.path is None:
-            self.action_save_rubric_as()
-        else:
-            self.chores.start(self._save(self.session, None))
-
-    def action_save_rubric_as(self) -> None:
-        """Ask for the name of a new file."""
-        if self.session is None:
-            return
-        field = self.query_one("#rubric-save-path", SaveField)
-        self.query_one("#rubric-save").display = True
-        field.value = offered_path(self.session)
-        field.cursor_position = len(field.value)
-        self.set_focus(field)
-
-    @on(SaveField.Left)
-    def save_field_left(self) -> None:
-        """Save nothing."""
-        self._close_save_field()
-
-    def _close_save_field(self) -> None:
-        self.query_one("#rubric-save").display = False
-        self._give_text_the_keys()
-
-    @on(Input.Submitted, "#rubric-save-path")
-    def save_path_typed(self, event: Input.Submitted) -> None:
-        """Save as the file that was typed."""
-        event.stop()
-        typed = event.value.strip()
-        if typed and self.session is not None:
-            path = Path(here(), os.path.expanduser(typed))
-            self.chores.start(self._save(self.session, Path(os.path.normpath(path))))
-
-    async def _save(self, session: EditSession, path: Path | None) -> None:
-        try:
-            said = await session.save(path)
-        except LongjudgeError as error:
-            key = command("save_rubric_as").bar_key
-            said = str(error).replace("save as another file", f"save as another file ({key})")
-            self.notify(line(said, 500), severity="error", markup=False)
-            return
-        self.notify(said, markup=False)
-        self._close_save_field()
-
-    def action_close_screen(self) -> None:
-        """Go back; what is not saved stays as a draft."""
-        if self.session is not None and self.session.unsaved:
-            key = command("edit_rubric").bar_key
-            said = f"not saved: the draft is kept, {key} opens it again"
-            if self.session.draft_problem:
-                said = f"NOT SAVED: {key} opens it again until you quit; no draft could be written"
-            self.notify(said, markup=False)
-        self.dismiss(None)
 
 
 _NOT_TRIED = "nothing was tried yet: the price of a try stands below"

@@ -15,7 +15,7 @@ from longjudge.redaction import redacted_text
 from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.log_view import GROUPS, LogView
 from longjudge_tui.chores import Chores
-from longjudge_tui.clipboard import Clipboard, save, shown_path
+from longjudge_tui.clipboard import ONLY_YOURS, Clipboard, save, shown_path
 from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.held.log_list import LogList
 from longjudge_tui.pace import look_often
@@ -214,7 +214,7 @@ class LogPanel(Vertical):
             self._say(f"not saved: {error.strerror}")
             self.log_of.add(LogKind.ERROR, f"the log was not saved: {error.strerror}")
         else:
-            self._say(f"the log is saved as {shown_path(path)}")
+            self._say(f"the log is saved as {shown_path(path)} · {ONLY_YOURS}")
 
     def _say(self, words: str) -> None:
         self.notify(line(words, 1_000), markup=False)

@@ -20,7 +20,7 @@ from longjudge.errors import (
 from longjudge.text import clean_line
 from longjudge_tui.bench.live import in_the_library
 from longjudge_tui.bench.run import Run
-from longjudge_tui.bench.run_words import hand_words
+from longjudge_tui.bench.run_words import all_kept_words, hand_words
 from longjudge_tui.library.last import Last
 from longjudge_tui.library.pricing import Price
 from longjudge_tui.library.together import Together
@@ -90,7 +90,8 @@ class State:
 class Ended:
     """A judgment that ended: its result, and what another run would ask.
 
-    It `leans` where files that were judged `together` with this one hold some of its events.
+    It `leans` where files that were judged `together` with this one hold some of its events. One
+    that was `told` already is not recorded again; nothing was `asked` where all chunks were kept.
     """
 
     file: SessionFile
@@ -99,6 +100,8 @@ class Ended:
     price: Price
     together: Together
     leans: bool
+    told: bool = False
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,7 @@ class Queue:
         self._run: Run | None = None
         self._task: asyncio.Task[None] | None = None
         self._credential_said = False
+        self._all_kept: list[int] = []
         self.paused = False
         self.left_by: Callable[[Run], None] = lambda run: None
 
@@ -246,6 +250,13 @@ class Queue:
                 self.current = self._run = None
                 if all(each.together is not order.together for each in self._waiting.values()):
                     order.together.close()
+        self._say_all_kept()
+
+    def _say_all_kept(self) -> None:
+        """Say once of all sessions about which there was nothing to ask."""
+        if chunks := self._all_kept:
+            self._notices.append(all_kept_words(sum(chunks), len(chunks)))
+            self._all_kept = []
 
     async def _judge_file(self, file: SessionFile, order: _Order) -> None:
         self.states[file] = State(Stage.READING, 0, file.bytes)
@@ -328,7 +339,10 @@ class Queue:
         totals = outlook.again(self._kept).totals
         price = Price.of(totals, applies=terms.applies(session))
         last = Last.of_result(run.result, map(run.mark_key, run.result.findings))
-        self._ended(Ended(file, terms, last, price, order.together, loaded.leans))
+        asked = bool(run.result.calls) or not last.complete
+        if not asked:
+            self._all_kept.append(last.chunks)
+        self._ended(Ended(file, terms, last, price, order.together, loaded.leans, run.told, asked))
         if run.fatal_error is not None:
             self._stop_for(run.fatal_error)
 

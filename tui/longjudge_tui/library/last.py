@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from longjudge.history import BROKEN_OFF
 from longjudge.result import count_verified
 from longjudge.sessions.values import is_array, is_object
 from longjudge.states import JudgmentStatus
@@ -118,6 +119,11 @@ class Last:
         return self.status == JudgmentStatus.COMPLETE
 
     @property
+    def recorded(self) -> bool:
+        """Whether its end is recorded; of a run that was ended by force nobody knows it."""
+        return self.status != BROKEN_OFF
+
+    @property
     def left(self) -> int:
         """How many chunks it left without a verdict: what a run that goes on with it asks."""
         return max(0, self.chunks - self.judged) if self.applies else 0
@@ -174,12 +180,17 @@ def newest(last: Last | None, broken_off: Sequence[Entry], session: Session | No
 class PastResults:
     """The newest results by real path and session id, with the complete ones before them."""
 
-    def __init__(self, past: Iterable[PastJudgment]) -> None:
+    def __init__(self, past: Iterable[PastJudgment], broken_off: Iterable[Entry] = ()) -> None:
         self._by_path: dict[str, dict[str, Last]] = {}
         for each in past:
             if each.real_path:
                 by_id = self._by_path.setdefault(each.real_path, {})
                 by_id.setdefault(each.session_id, Last.of_past(each))
+        for entry in broken_off:
+            by_id = self._by_path.setdefault(entry.real_path, {})
+            before = by_id.get(entry.session_id)
+            if before is None or before.created < entry.created:
+                by_id[entry.session_id] = Last.of_broken_off(entry).after(before)
         self._folders: dict[str, str] = {}
 
     def unfinished(self, files: Iterable[SessionFile]) -> set[tuple[str, str]]:
@@ -189,7 +200,7 @@ class PastResults:
             (path, session_id)
             for path in paths
             for session_id, last in self._by_path[path].items()
-            if last.applies and not last.complete
+            if last.applies and not last.complete and last.before is None
         }
 
     def add_before(self, past: PastJudgment) -> bool:

@@ -31,14 +31,19 @@ def judged_otherwise(last: Last, now: By) -> Hint | None:
         words = f"a run {' '.join(what)} was ended by force: what it judged is kept · {keys_on}"
         return Hint(words, (f"ended by force · {brief}", brief))
     came_of_it = f"{last.judged:,} of {plural(last.chunks, 'part')}, {_ending(last)}"
-    leads = [f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it"] if keys else []
+    chosen = f"{' and '.join(keys)} {'show' if len(keys) > 1 else 'shows'} it" if keys else ""
+    leads = [chosen] if chosen else []
     if last.left:
         # First: where the line is cut, what to do is not what is lost.
         leads.insert(0, f"{past}, then {shows}, then {run}, goes on")
     elif not keys:
         leads.append(f"{past}, then {shows}, shows it")
     words = " · ".join([f"last judged {' '.join(what)}: {came_of_it}", *leads])
-    return Hint(words, (f"last: {came_of_it} · {brief}", brief) if last.left else ())
+    if last.left:
+        return Hint(words, (f"last: {came_of_it} · {brief}", brief))
+    brief = chosen or f"{past} {shows}: shows it"
+    what_else = f"last judged {' '.join(what)} · {brief}"
+    return Hint(words, (what_else, f"last: {came_of_it} · {brief}", brief))
 
 
 def cut_off(last: Last, now: By, rest: str) -> str:
@@ -54,8 +59,22 @@ def cut_off(last: Last, now: By, rest: str) -> str:
     return f"last run, {moment(last.created)}: {_ending(last)}, {judged} · {rest}"
 
 
+def force_words(last: Last, now: By) -> str:
+    """That the newest run was ended by force, and the keys that go on with it, in a list."""
+    past, here, shows, run = (
+        command(each).shown for each in ("show_past", "past_of_session", "open", "run")
+    )
+    if last.by is None or last.by == now:
+        return f"ended by force · {shows} {run} goes on"
+    at = _at(last.by.size) if not last.by.same_size(now) else "with it"
+    return f"ended by force · {past} {here} {shows} {run}: goes on {at}"
+
+
 def _differences(by: By, now: By) -> tuple[list[str], list[str]]:
-    """What it went by that is another one now, and the keys that choose it again."""
+    """What it went by that is another one now, and the keys that choose it again.
+
+    No key chooses another version of the same rubric: then there are none.
+    """
     what: list[str] = []
     keys: list[str] = []
     if not by.same_size(now):
@@ -72,6 +91,7 @@ def _differences(by: By, now: By) -> tuple[list[str], list[str]]:
         keys.append(f"{command('choose_rubric').shown} {rubric}")
     elif by.version != now.version:
         what.append("by another version of the rubric")
+        keys.clear()
     return what, keys
 
 

@@ -107,6 +107,7 @@ class Pricing:
         self._counting = counting
         self._kept = kept
         self._estimates: dict[SessionFile, _Estimate] = {}
+        self._wanted: set[SessionFile] = set()
         self._batches: list[_Batch] = []
         self._reading: SessionFile | None = None
         self._stopped = threading.Event()
@@ -122,6 +123,10 @@ class Pricing:
     def is_waiting(self, file: SessionFile) -> bool:
         """Whether a session is to be estimated, or is being read for it."""
         return any(file in batch.left for batch in self._batches)
+
+    def is_wanted(self, file: SessionFile) -> bool:
+        """Whether somebody wants to know what is to be asked, since it was asked."""
+        return file in self._wanted
 
     def of(
         self, file: SessionFile, terms: Terms, beside: AbstractSet[SessionFile], generation: int
@@ -162,6 +167,7 @@ class Pricing:
     def estimate(self, files: Sequence[SessionFile], terms: Terms) -> None:
         """Estimate sessions together, where they are not estimated so already."""
         asked = frozenset(files)
+        self._wanted |= asked
         going = any(
             batch.asked == asked and batch.terms.basis == terms.basis for batch in self._batches
         )
@@ -179,8 +185,13 @@ class Pricing:
         together: Together,
         *,
         leans: bool,
+        asked: bool = False,
     ) -> None:
-        """Take an estimate that somebody else made, or that was made here."""
+        """Take an estimate that somebody else made, or that was made here.
+
+        Where it was `asked` what is to be asked, that is no news.
+        """
+        (self._wanted.discard if asked else self._wanted.add)(file)
         self._estimates[file] = _Estimate(terms.basis, price, together, leans)
         self.version += 1
 
@@ -188,6 +199,7 @@ class Pricing:
         """Drop estimates, all of them where no files are named: the store has changed."""
         for file in [*self._estimates] if files is None else files:
             self._estimates.pop(file, None)
+            self._wanted.discard(file)
         self.version += 1
 
     def cancel(self, file: SessionFile | None = None) -> bool:
@@ -278,6 +290,7 @@ class Pricing:
             parts = []
         else:
             batch.together.expand(file, parts)
+            self._wanted.update(parts)
         if file in batch.left:
             del batch.left[file]
             put_first(batch.left, parts)

@@ -11,6 +11,7 @@ from longjudge_tui.library.last import PastResults
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from longjudge.history import Entry
     from longjudge.sessions import SessionFile
     from longjudge.store import Store
     from longjudge_tui.bench.marking import Marking
@@ -40,9 +41,14 @@ class Results:
         """Whether the store was read."""
         return self._past is not None
 
-    def note(self, file: SessionFile, last: Last) -> None:
-        """Take the result of a judgment that has just ended."""
-        self.lasts[file] = last.after(self.lasts.get(file))
+    def note(self, file: SessionFile, last: Last, *, told: bool = False) -> None:
+        """Take the result of a judgment that has just ended.
+
+        One that was `told` already is as old as it was, where it is the newest.
+        """
+        before = self.lasts.get(file)
+        if not told or before is None or (before.by, before.status) != (last.by, last.status):
+            self.lasts[file] = last.after(before)
 
     def split(self, parts: Sequence[SessionFile]) -> None:
         """Find the results of the sessions of one file."""
@@ -65,14 +71,19 @@ class Results:
             counted = self._wrong[file] = last, wrong
         return counted[1]
 
-    async def read(self, files: Sequence[SessionFile], facts: Mapping[SessionFile, Facts]) -> None:
-        """Read what the store holds about some sessions.
+    async def read(
+        self,
+        files: Sequence[SessionFile],
+        facts: Mapping[SessionFile, Facts],
+        broken_off: Sequence[Entry] = (),
+    ) -> None:
+        """Read what the store holds about some sessions, and the runs ended by force since.
 
         Raises:
             StoreError: it cannot be read.
         """
         self._marking.begin()
-        past = PastResults(await self._store.last_judgments())
+        past = PastResults(await self._store.last_judgments(), broken_off)
         await self._match(past, files, facts)
         self._past = past
 
@@ -111,7 +122,9 @@ class Results:
         known = self.lasts
         # What ended here meanwhile is newer than what was read.
         newer = {
-            f: last for f, last in known.items() if f in found and last.created > found[f].created
+            f: last
+            for f, last in known.items()
+            if f in found and last.recorded and last.created > found[f].created
         }
         for file, last in newer.items():
             found[file] = last.after(found[file])

@@ -16,6 +16,7 @@ from longjudge.store import real_path
 from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.held.holds_dialog import HoldsDialog
+from longjudge_tui.library.row_line import row_words
 from longjudge_tui.library.session_list import LibraryList
 from longjudge_tui.library.words import (
     about,
@@ -24,7 +25,6 @@ from longjudge_tui.library.words import (
     listing_title,
     name_of,
     progress_words,
-    row_words,
     sum_words,
 )
 from longjudge_tui.pace import look_often
@@ -265,7 +265,7 @@ class Library(Screen[None]):
         if command(name).scope is Scope.LIST:
             await self.sessions.run_action(name)
         else:
-            await self.run_action("app.quit" if name == "quit" else name)
+            await self.run_action(f"app.{name}" if command(name).scope is Scope.APP else name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In the field, a slash is a slash and an F is an F."""

@@ -19,6 +19,7 @@ from longjudge_tui.library.words import (
     project_of,
     state_look,
     state_words,
+    with_nothing_to_ask,
 )
 from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.wording import fit, line, size, tokens, widest
@@ -157,6 +158,7 @@ class LibraryList(LineList):
             self._standing,
             shelf.price(file),
             shelf.pricing.is_waiting(file),
+            shelf.pricing.is_wanted(file),
             int(self._now // 60),
             self._columns,
         )
@@ -226,6 +228,8 @@ class LibraryList(LineList):
             estimate = "estimating…"
         if state is not None:
             return [(widest(state_words(state), columns), state_look(state), columns)]
+        if last is not None and price is not None and shelf.pricing.is_wanted(file):
+            came = [*with_nothing_to_ask(came, last, price), *came]
         if last is not None and (not estimate or (price is not None and not price.to_ask)):
             return [(widest(came, columns), last_look(last), columns)]
         if last is not None and last.before is not None:

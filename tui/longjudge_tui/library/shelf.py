@@ -367,7 +367,7 @@ class Shelf:
         facts = self.counting.facts
         try:
             self._broken_off = await broken_off(self._store)
-            await self.results.read(self.listing.files, facts)
+            await self.results.read(self.listing.files, facts, self._broken_off)
             self._recall()
             await self.results.read_before(self.listing.files, facts)
         except StoreError as error:
@@ -385,8 +385,9 @@ class Shelf:
 
     def _judged(self, ended: Ended) -> None:
         file = self._listed(ended.file)
-        self.results.note(file, ended.last)
-        self.pricing.learn(file, ended.terms, ended.price, ended.together, leans=ended.leans)
+        self.results.note(file, ended.last, told=ended.told)
+        terms, price, together = ended.terms, ended.price, ended.together
+        self.pricing.learn(file, terms, price, together, leans=ended.leans, asked=ended.asked)
         if _same(self.bench.file, ended.file):
             self.bench.look_at_store()
 

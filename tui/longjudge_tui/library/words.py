@@ -13,7 +13,7 @@ from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
 from longjudge_tui.library.judging import IN_FLIGHT, Stage
 from longjudge_tui.library.listing import Order
-from longjudge_tui.wording import line, pause_words, plural, price_range, size, tokens
+from longjudge_tui.wording import line, pause_words, plural, price_range, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,20 +128,30 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
     if not last.applies:
         return (f"{word} · {age(now - last.created)}", word)
     word += _score(last)
-    coverage = f"{last.judged}/{last.chunks}"
+    coverage = f"{last.judged if last.recorded else '?'}/{last.chunks}"
     at, at_short = _other_size(last, standing)
     marked = f", {wrong} wrong" if wrong else ""
     found = plural(last.findings, "finding") + marked
     if last.before is not None:
         whole = last.before
         done = f"{_result_glyph(whole)}{_score(whole)}"
+        all_found = [found] if last.recorded else []
         return (
-            f"{word} · {coverage}{at} · {found} · before: complete{_score(whole)}",
+            " · ".join([word, f"{coverage}{at}", *all_found, f"before: complete{_score(whole)}"]),
             f"{word} · {coverage}{at} · before: complete{_score(whole)}",
             f"{word} · {coverage}{at_short}; the complete one before: {done}",
             f"{word} · {coverage}{at_short}; before: {done}",
             f"{word}{at_short}; before: {done}",
+            f"{word}{at_short}; was {done}",
             f"{glyph}{at_short}; before: {done}",
+            f"{word}{at_short}",
+            word,
+        )
+    if not last.recorded:
+        return (
+            f"{word} · {coverage}{at} · {age(now - last.created)}",
+            f"{word} · {coverage}{at}",
+            f"{word} · {coverage}{at_short}",
             f"{word}{at_short}",
             word,
         )
@@ -160,6 +170,16 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
         f"{word}{at_short}",
         word,
     )
+
+
+def with_nothing_to_ask(came: Sequence[str], last: Last, price: Price) -> list[str]:
+    """The newest result with what a run would ask, where that is nothing.
+
+    Two results leave that no room.
+    """
+    if price.fault or price.copied or price.to_ask or not price.chunks or last.before is not None:
+        return []
+    return [f"{each} · 0 to ask" for each in came]
 
 
 def whole_last(last: Last, now: float, standing: By, wrong: int) -> str:
@@ -271,48 +291,6 @@ def sum_words(found: Sum) -> list[str]:
         " · ".join([words[0], *rest]),
         " · ".join([words[0], *rest[-2:]]),
     ]
-
-
-def row_words(shelf: Shelf, file: SessionFile, now: float) -> list[str]:
-    """All that is known about the session under the cursor, longest first."""
-    facts, price = shelf.counting.facts.get(file), shelf.price(file)
-    where = line(str(file.path), 300)
-    words: list[str] = []
-    asks: list[str] = []
-    if facts is not None and facts.fault:
-        words.append(f"✗ {line(facts.fault)}")
-    elif facts is not None:
-        words += [facts.format, plural(facts.events, "event"), f"~{tokens(facts.tokens)} tokens"]
-        words += [plural(facts.tool_calls, "tool call"), plural(facts.threads, "thread")]
-        if facts.skipped_lines:
-            words.append(f"⚠ {plural(facts.skipped_lines, 'line')} skipped")
-    if price is not None and price.copied:
-        asks = [price_words(price)[0]]
-    elif price is not None and price.chunks:
-        asks = price_sum(price)
-    elif shelf.pricing.is_waiting(file):
-        asks = ["estimating…"]
-    text = " · ".join(line(word) for word in [*words, *asks])
-    short = line(file.path.name, 80)
-    if not text:
-        return [where]
-    rows = [f"{text} · {where}", f"{text} · {short}", text]
-    last = shelf.last(file)
-    if last is None:
-        return rows
-    if last.left and last.by == shelf.terms.by and not last.forced:
-        keys = f"{command('open').shown} {command('run').shown}"
-        goes_on = f"{keys} goes on: {last.left:,} of {plural(last.chunks, 'chunk')} left"
-        rows = [f"{goes_on} · {each}" for each in rows] + [goes_on]
-    if last.before is None and last.by == shelf.terms.by:
-        if not (quotes := quotes_words(last.verified, last.findings)):
-            return rows
-        checked = f"{text} · last: {quotes}, {age(now - last.created)}"
-        return [f"{checked} · {where}", f"{checked} · {short}", checked, *rows]
-    # How it came about is no news where the row says all of it.
-    came = whole_last(last, now, shelf.terms.by, shelf.results.wrong(file))
-    text = " · ".join([*([text] if text else []), came])
-    return [f"{text} · {where}", text, " · ".join([came, *asks]), " · ".join([came, *asks[-2:]])]
 
 
 def progress_words(shelf: Shelf) -> list[str]:

@@ -48,7 +48,7 @@ class PastList(LineList):
     def __init__(self, archive: Archive, view: PastView, *, id: str) -> None:
         super().__init__(id=id)
         self.view = view
-        self.picked: list[str] = []
+        self.picked: dict[str, Entry] = {}
         self._archive = archive
         self._places: dict[PastView, int] = {}
         self._seen: tuple[object, ...] = ()

@@ -16,10 +16,10 @@ from longjudge_tui.bench.archive import Archive, words_of_group, words_of_period
 from longjudge_tui.bench.going_on import SAVED
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.reporting import Report, report_of_past
-from longjudge_tui.clipboard import Clipboard, save, shown_path
+from longjudge_tui.clipboard import Clipboard, save, shown_path, where_saved
 from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.past.past_list import PastList, PastView
-from longjudge_tui.past.words import enter_words, row_words, titles
+from longjudge_tui.past.words import enter_words, picked_words, row_words, titles
 from longjudge_tui.widgets.action_line import ActionLine, Choice, Word
 from longjudge_tui.widgets.fields import Field
 from longjudge_tui.widgets.line_list import LineList
@@ -114,7 +114,7 @@ class PastScreen(WholeScreen):
         self._clipboard = Clipboard()
         self._reads_all = False
         self._arranging = False
-        self._saved = ""
+        self._saved: tuple[str, ...] = ()
 
     def compose_body(self) -> ComposeResult:
         """The four views, the filter, the list, and what is known about the row."""
@@ -170,23 +170,13 @@ class PastScreen(WholeScreen):
         self.query_one("#past-row", FittedLine).show(*row_words(lines, archive))
         entry = lines.entry
         here = entry is not None and self._is_open(entry)
-        said = (self._saved,) if self._saved else enter_words(lines, self._picked_words, here=here)
+        picked = picked_words(list(lines.picked.values()))
+        said = self._saved or enter_words(lines, picked, here=here)
         self.query_one("#past-does", FittedLine).show(*said)
-
-    @property
-    def _picked_words(self) -> str:
-        picks, compares = command("pick_past").shown, command("compare_past").shown
-        match len(self.lines.picked):
-            case 0:
-                return ""
-            case 1:
-                return f"1 picked: {picks} picks another, then {compares} compares"
-            case _:
-                return f"2 picked: {compares} compares them"
 
     def choose_view(self, view: PastView) -> None:
         """Show another view."""
-        self._saved = ""
+        self._saved = ()
         self.set_focus(self.lines)
         self.lines.show_view(view)
         self.tick()
@@ -240,7 +230,7 @@ class PastScreen(WholeScreen):
     @on(LineList.Moved, "#past")
     def row_moved(self) -> None:
         """Say what is under the cursor."""
-        self._saved = ""
+        self._saved = ()
         self._show_lines()
 
     @on(LineList.Opened, "#past")
@@ -279,10 +269,11 @@ class PastScreen(WholeScreen):
             return
         picked = self.lines.picked
         if entry.id in picked:
-            picked.remove(entry.id)
+            del picked[entry.id]
         else:
-            picked[:] = [*picked[-1:], entry.id]
-        self.lines.action_down()
+            if len(picked) > 1:
+                del picked[next(iter(picked))]
+            picked[entry.id] = entry
         self.tick()
 
     def action_compare_past(self) -> None:
@@ -340,7 +331,7 @@ class PastScreen(WholeScreen):
         except OSError as error:
             self._say(f"not saved: {error.strerror}")
         else:
-            self._saved = f"{SAVED}{shown_path(path)}"
+            self._saved = where_saved(f"{SAVED}{shown_path(path)}")
             self._show_lines()
 
     def _is_open(self, entry: Entry) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from longjudge_tui.past.entry_rows import entry_words, rest_words
+from longjudge_tui.commands import command
+from longjudge_tui.past.entry_rows import entry_words, judge_words, rest_words, setting_words
 from longjudge_tui.past.past_list import PastList, PastView
 from longjudge_tui.past.sum_rows import group_words, period_words
-from longjudge_tui.wording import line, plural
+from longjudge_tui.wording import line, moment, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longjudge.history import Entry
     from longjudge_tui.bench.archive import Archive
 
@@ -81,9 +84,47 @@ def _judged_since(lines: PastList, entry: Entry) -> bool:
     )
 
 
-def enter_words(lines: PastList, picked: str, *, here: bool) -> tuple[str, ...]:
-    """What enter does, and what goes on from there; `here` is a judgment of the open session."""
-    more = [picked] if picked else []
+def picked_words(picked: Sequence[Entry]) -> tuple[str, ...]:
+    """Which judgments are picked, as the list names them, and what leads on; longest first."""
+    picks, compares = command("pick_past").shown, command("compare_past").shown
+    names = _names(picked)
+    # A narrow list has no year either.
+    brief = ", ".join(each[5:] for each in names)
+    match len(picked):
+        case 0:
+            return ()
+        case 1:
+            on = f"{picks} picks another, then {compares} compares"
+            return f"1 picked, {names[0]}: {on}", f"1 picked: {on}"
+        case _:
+            words = f"2 picked: {compares} compares"
+            return (
+                f"{words} {' with '.join(names)}",
+                f"{words} {', '.join(names)}",
+                f"{words} {brief}",
+            )
+
+
+def _names(picked: Sequence[Entry]) -> list[str]:
+    """When and by which version, or what else tells them apart where that does not."""
+    times = [moment(each.created) for each in picked]
+    versions = [line(each.version, 12) for each in picked]
+    seconds = [f"{each.created % 60 // 1:02.0f}" for each in picked]
+    several = (
+        [f"{time} {each}" for time, each in zip(times, versions, strict=True)],
+        [f"{time} {setting_words(each.setting)}" for time, each in zip(times, picked, strict=True)],
+        [f"{time} {judge_words(each.model)}" for time, each in zip(times, picked, strict=True)],
+    )
+    apart = (names for names in several if len(set(names)) == len(names))
+    alike = [":".join(each) for each in zip(times, seconds, strict=True)]
+    return next(apart, [" ".join(each) for each in zip(alike, versions, strict=True)])
+
+
+def enter_words(lines: PastList, picked: Sequence[str], *, here: bool) -> tuple[str, ...]:
+    """What enter does, and what goes on from there; `here` is a judgment of the open session.
+
+    What is `picked` comes first, in the words that fit.
+    """
     if (entry := lines.entry) is not None:
         shows = "enter shows it as it ended" if here else "enter opens its session, as it ended"
         if not entry.recorded:
@@ -91,10 +132,14 @@ def enter_words(lines: PastList, picked: str, *, here: bool) -> tuple[str, ...]:
         rest = "" if _judged_since(lines, entry) else rest_words(entry)
         goes_on = [f"then {rest}"] if rest else []
         keys = ["space picks · y copies · O saves its report"] if entry.recorded else []
+        words = (
+            " · ".join([shows, *goes_on, *keys]),
+            " · ".join([shows, *goes_on]),
+            " · ".join(goes_on or [shows]),
+        )
         return (
-            " · ".join([*more, shows, *goes_on, *keys]),
-            " · ".join([*more, shows, *goes_on]),
-            " · ".join([*more, *(goes_on or [shows])]),
+            tuple(f"{p}{more}" for p in picked for more in (*(f" · {each}" for each in words), ""))
+            or words
         )
     if lines.group is not None:
         return ("enter lists its judgments · counts are of the newest judgment of each session",)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from longjudge_tui.commands import Scope, command
+
 if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.screen import Screen
@@ -11,8 +13,8 @@ if TYPE_CHECKING:
 
 async def run_chosen(screen: Screen[Any], name: str, *others: DOMNode) -> None:
     """Run a command's action in what has the keys, around it, in `others`, or in the screen."""
-    if name == "quit":
-        await screen.run_action("app.quit")
+    if command(name).scope is Scope.APP:
+        await screen.run_action(f"app.{name}")
         return
     focused = screen.focused
     inside = focused.ancestors_with_self if focused is not None else [screen]

@@ -28,6 +28,7 @@ SECTIONS: tuple[tuple[str, tuple[Scope, ...]], ...] = (
     (SCREENS[Scope.LIBRARY], (Scope.LIBRARY,)),
     (SCREENS[Scope.SCREEN], (Scope.SCREEN, Scope.SEARCH, Scope.SLIDER, Scope.TIMELINE)),
     (SCREENS[Scope.LIST], (Scope.LIST,)),
+    (SCREENS[Scope.EDITOR], (Scope.EDITOR, Scope.NAMING)),
     (SCREENS[Scope.OVER], (Scope.OVER,)),
     ("Everywhere", (Scope.EITHER, Scope.APP)),
 )
@@ -120,17 +121,23 @@ def show_help(screen: Screen[Any], banner: str, first: Scope) -> None:
 
 
 def sections_of(first: Scope, panel: Panel | None) -> list[Section]:
-    """Everything there is to say: the panel, the `first` scope, what works there too, the rest."""
+    """Everything there is to say: the panel, the `first` scope, what works there too, the rest.
+
+    Each key once, in the first place that it has.
+    """
     grouped = {scope for _, scopes in SECTIONS for scope in scopes}
     single = dict.fromkeys(each.scope for each in COMMANDS if each.scope not in grouped)
     scoped = [*SECTIONS, *((SCREENS.get(each, _called(each)), (each,)) for each in single)]
     sections: list[Section] = []
+    here: list[Command] = []
     if panel is not None:
-        keys = [command(each) for each in panel.keys if is_command(each)]
-        sections.append((f"Here: {panel.name}", wrapped(panel.what), _rows(keys)))
+        here = [command(each) for each in panel.keys if is_command(each)]
+        sections.append((f"Here: {panel.name}", wrapped(panel.what), _rows(here)))
     for title, scopes in sorted(scoped, key=lambda each: _distance(first, each[1])):
-        keys = _rows(each for each in COMMANDS if each.scope in scopes)
-        sections.append((title, [], [*keys, *(_ALWAYS if Scope.APP in scopes else ())]))
+        keys = _rows(each for each in COMMANDS if each.scope in scopes and each not in here)
+        keys += _ALWAYS if Scope.APP in scopes else ()
+        if keys:
+            sections.append((title, [], keys))
     return sections
 
 

@@ -54,9 +54,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     ALLOW_SELECT = False
     OPEN_ON_CLICK: ClassVar[bool] = False
 
-    bar_keys: tuple[str, ...] = ()
-    """Commands that stand first in the bar at the bottom while the list has the keys."""
-
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Moved(Message):
@@ -90,6 +87,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def row_cells(self, row: int, width: int) -> Cells:
         """The cells of a row; the last one is cut or padded to the width."""
         raise NotImplementedError
+
+    @property
+    def bar_keys(self) -> tuple[str, ...]:
+        """Commands that stand first in the bar at the bottom while the list has the keys."""
+        return ()
 
     @property
     def row_count(self) -> int:

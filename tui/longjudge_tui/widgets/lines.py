@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from longjudge_tui.commands.panels import Panel
 
+_ALWAYS = ("close_screen",)
+"""Stand in every bar that has them, beside help and quit."""
+
 _OTHERWISE_IN_FIELDS = frozenset({"open", "back"})
 """In a field, enter takes what is typed, and escape leaves it."""
 
@@ -199,7 +202,7 @@ class KeyBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """As many as fit; help and quit always do."""
+        """As many as fit; help, quit and the way back from a screen of its own always do."""
         style = self.get_visual_style("keybar--key")
         parts: list[Content] = []
         for each in self._fitting():
@@ -220,15 +223,19 @@ class KeyBar(Widget):
                 return
 
     def _fitting(self) -> list[Command]:
-        always = [command("help"), command("quit")]
+        always = [command(name) for name in _ALWAYS if name in self._shown]
+        always += [command("help"), command("quit")]
         room = self.content_size.width - sum(self._width(each) for each in always)
         chosen: list[Command] = []
-        for name in self._shown:
-            room -= self._width(command(name))
+        for each in map(command, self._shown):
+            if each in always:
+                chosen.append(each)
+                continue
+            room -= self._width(each)
             if room < 0:
                 break
-            chosen.append(command(name))
-        return chosen + always
+            chosen.append(each)
+        return chosen + [each for each in always if each not in chosen]
 
     def _width(self, each: Command) -> int:
         return len(self._key(each)) + len(_word(each)) + 3

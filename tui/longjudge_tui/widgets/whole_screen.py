@@ -80,7 +80,7 @@ class WholeScreen(ModalScreen[None]):
             if isinstance(self.focused, LineList):
                 await self.focused.run_action(name)
             return
-        await self.run_action("app.quit" if name == "quit" else name)
+        await self.run_action(f"app.{name}" if command(name).scope is Scope.APP else name)
 
     def action_help(self) -> None:
         """Show the keys, those of this screen first."""

@@ -126,6 +126,10 @@ class BelowActions(LayoutActions):
             self._go_to_gap()
             self.set_focus(self.chunks)
 
+    def action_to_chunks(self) -> None:
+        """Give the keys to the chunks."""
+        self.set_focus(self.chunks)
+
     def action_tab_findings(self) -> None:
         """Open the findings."""
         self.show_tab(Tab.FINDINGS, focus=True)

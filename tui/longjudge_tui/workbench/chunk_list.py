@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longjudge_tui.widgets.line_list import Cells
 
 CANCEL, ASK_AGAIN = "[cancel]", "[ask again]"
-SHORT_BUTTONS = {CANCEL: "[stop]", ASK_AGAIN: "[ask]"}
+SHORT_BUTTONS = {ASK_AGAIN: "[ask]"}
 WIDE = 52
 STATE_CELLS = 11
 _RETRYING = f"{STATE_GLYPHS[ChunkState.RETRYING]} {ChunkState.RETRYING.value}"
@@ -90,6 +90,12 @@ class ChunkList(ThreadedList):
         target = max(0, min(first - min(2, height // 4), self.row_count - height))
         if target != top:
             self.scroll_to(y=target, animate=False, force=True)
+
+    def show_led(self, position: int) -> None:
+        """Put the cursor on a chunk that the run has led to, and follow as before."""
+        before = self.following, self.leading
+        self.go_to(position)
+        self.following, self.leading = before
 
     def show_cursor(self) -> None:
         """Scroll back to where the cursor is."""
@@ -217,8 +223,8 @@ class ChunkList(ThreadedList):
         if not wide and state == _RETRYING:
             # In little room when it is asked again says that it is.
             state, least = STATE_GLYPHS[ChunkState.RETRYING], 0
-        elif not wide and facts.button == ASK_AGAIN:
-            # So does the reason of a gap, before columns that are in line.
+        elif not wide and facts.button:
+            # So does the reason of a gap, or how long it takes, before columns that are in line.
             least = 0
         cells: Cells = [
             (f"{chunk.part:>{digits}} ", "dim"),

@@ -15,7 +15,7 @@ from longjudge.proof import Opinion, Proof, as_json, as_markdown
 from longjudge_tui.bench.layout import Panel, Tab
 from longjudge_tui.bench.marking import MARK_WORDS
 from longjudge_tui.chores import Chores
-from longjudge_tui.clipboard import Clipboard, save, shown_path
+from longjudge_tui.clipboard import ONLY_YOURS, Clipboard, save, shown_path
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.wording import line
@@ -333,7 +333,7 @@ class EvidenceActions(BelowActions):
             # A message about a copy would lie over the path.
             self.app.clear_notifications()  # pyright: ignore[reportUnknownMemberType]
             self.detail.say_saved(shown_path(path))
-            self._say(f"{handout.words}: saved; the path is above the text")
+            self._say(f"{handout.words}: saved, {ONLY_YOURS}; the path is above the text")
 
     def _say(self, words: str) -> None:
         self.notify(line(words, 1_000), markup=False, timeout=TOAST_SECONDS)

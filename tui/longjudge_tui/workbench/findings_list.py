@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 WIDE = 75
 PART_CELLS, EVENT_CELLS = 3, 11
 LABEL_CELLS = 24
+NOTE_CELLS = 14
+"""So much of what a finding says has room beside the words of its mark."""
 
 
 def _no_mark(finding: ResultFinding) -> Mark | None:
@@ -236,12 +238,18 @@ class FindingsList(LineList):
         rules = "rules: " if width < WIDE else "offline rules say: "
         note = (f"{rules}{said}" if by_rules else said, "plain")
         glyph, look = (DISPUTED, "gap") if by_rules else ("⚑", "flagged")
-        mark = [(f"{MARK_WORDS[shown.mark]}  ", MARK_LOOKS[shown.mark])] if shown.mark else []
+        words = f"you: {MARK_WORDS[shown.mark]}  " if shown.mark else ""
+        mark = [(words, MARK_LOOKS[shown.mark])] if shown.mark else []
         if width < WIDE:
             unseen = "? " if mark else "? unverified  "
             seen = [("✓ ", "clean")] if finding.verified else [(unseen, "gap")]
-            part = (f"{glyph} {part_number} ", look)
-            return [part, *criterion, *seen, *mark, *_named(finding), note]
+            part = f"{glyph} {part_number} "
+            before = sum(cell_len(text) for text, _ in [(part, look), *criterion, *seen, *mark])
+            if shown.mark and width - before < NOTE_CELLS:
+                # In little room the mark is where it takes none from what was found.
+                part, look = f"{words.split()[1]} {part_number} ", MARK_LOOKS[shown.mark]
+                mark = []
+            return [(part, look), *criterion, *seen, *mark, *_named(finding), note]
         event = "no event" if finding.event is None else f"event {finding.event}"
         seen = ("✓ verified", "clean") if finding.verified else ("? unverified", "gap")
         return [

@@ -14,7 +14,7 @@ from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
 from longjudge_tui.workbench.detail_panel import View
-from longjudge_tui.workbench.search_row import SearchField, SearchRow
+from longjudge_tui.workbench.search_row import SearchField, SearchRow, phrase_words
 
 if TYPE_CHECKING:
     from textual import events
@@ -173,19 +173,21 @@ class SearchActions(ChunkInSight):
         self.bench.searching.end()
         self._spot, self._wrapped = None, ""
         self._row.remove_class("-on")
-        self._say_fault("")
+        self._say_below("")
         self._mark_hits()
 
     def _show_search(self) -> None:
         searching = self.bench.searching
         self._row.show_hits(searching, self._wrapped)
-        self._say_fault(searching.fault)
+        instead = phrase_words(searching)
+        self._say_below(*(instead or [searching.fault]), fault=not instead)
         self._mark_hits()
 
-    def _say_fault(self, fault: str) -> None:
+    def _say_below(self, *said: str, fault: bool = False) -> None:
         words = self.query_one("#search-words", FittedLine)
-        words.show(fault)
-        words.set_class(bool(fault), "-on")
+        words.show(*said)
+        words.set_class(any(said), "-on")
+        words.set_class(fault, "-fault")
 
     def _mark_hits(self) -> None:
         """Draw what became a hit, or is none any more."""

@@ -40,7 +40,7 @@ class SearchField(Field):
             self.to_hit = to_hit
 
     def __init__(self) -> None:
-        super().__init__(id="search", compact=True, placeholder="text, or", max_length=MOST_CHARS)
+        super().__init__(id="search", compact=True, placeholder="phrase, or", max_length=MOST_CHARS)
         self._left = False
 
     def on_focus(self) -> None:
@@ -111,11 +111,24 @@ def hit_words(searching: Searching) -> list[str]:
         words = [plural(count, "hit")]
     else:
         words = ["no hit yet" if searching.running else "no hit"]
+        words = ["no hit as one phrase"] if searching.in_any_order else words
     if searching.running:
         words.append(f"{searching.share:.0%} searched")
         if searching.reads_all:
             words.append("slower: reads every event")
     return words
+
+
+def phrase_words(searching: Searching) -> list[str]:
+    """What finds the words of a phrase that nothing holds, to be typed as it stands there."""
+    instead = searching.in_any_order
+    if not instead:
+        return []
+    return [
+        f"several words are one phrase · in any order on a line: {instead}",
+        f"in any order: {instead}",
+        instead,
+    ]
 
 
 def left_out_words(searching: Searching) -> list[str]:

@@ -160,7 +160,7 @@ class SettingsPanel(Container):
         yield from self._row(limit)
         yield FittedLine(id="limit-advice", classes="fact")
         yield CommandButton(command("run"), "Run")
-        yield CommandButton(command("cancel_run"), "Stop")
+        yield CommandButton(command("cancel_run"), "Cancel")
         yield CommandButton(command("run_short"), "0.5 s")
         yield CommandButton(command("pause"), "Pause")
         yield CommandFact(command("show_prompt"))

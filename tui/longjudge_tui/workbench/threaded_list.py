@@ -72,6 +72,13 @@ class ThreadedList(LineList):
         return self.threads.position_at(self.cursor)
 
     @property
+    def bar_keys(self) -> tuple[str, ...]:
+        """Where there are threads, what folds them; in a run one chunk is cancelled instead."""
+        if not self.threads.groups:
+            return ()
+        return _THREAD_KEYS if self._bench.running else (*_THREAD_KEYS, "fold_all")
+
+    @property
     def on_thread(self) -> bool:
         """Whether the cursor is on a thread's row, and so on no chunk."""
         return self.threads.header_at(self.cursor) is not None
@@ -112,7 +119,6 @@ class ThreadedList(LineList):
             if self._folded and self._thread_name(group) in self._folded
         ]
         chunks = len(plan) if plan is not None else 0
-        self.bar_keys = _THREAD_KEYS if len(starts) > 1 else ()
         self.threads = rows = ThreadRows(chunks, [start for _, start in starts], folded)
         on_header = not follow and here is not None and before == self._numbers
         row = rows.head_of(here) if on_header and here is not None else rows.row_of(position)

@@ -32,7 +32,7 @@ GLYPHS: dict[Code, tuple[str, str, str]] = {
     Code.QUEUED: ("░", "dim", "queued"),
     Code.TO_ASK: ("·", "dim", "to ask"),
     Code.CLEAN: ("▄", "clean", "clean"),
-    Code.KEPT: ("▂", "clean", "kept"),
+    Code.KEPT: ("▁", "clean", "kept"),
     Code.NOT_ASKED: ("–", "dim", "not asked"),
 }
 """Glyph, look and word of each state: shapes differ, so that no colour is needed."""

@@ -16,7 +16,7 @@ from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.dialogs import ConfirmDialog
-from longjudge_tui.wording import line
+from longjudge_tui.wording import line, moment
 from longjudge_tui.workbench.choices import (
     ChoiceDialog,
     Offer,
@@ -51,6 +51,17 @@ class TuningActions(Screen[None]):
     settings: SettingsPanel
     _clipboard: Clipboard
     _chores: Chores
+
+    def on_mount(self) -> None:
+        """Say what was left unsaved."""
+        self._chores.start(self._say_what_waits())
+
+    async def _say_what_waits(self) -> None:
+        draft = await self.bench.editing.left_before(self.bench)
+        if draft is not None:
+            key, typed = command("edit_rubric").bar_key, moment(draft.written)
+            said = f"an edit of the rubric waits in {key}: typed {typed}, not saved, not in use"
+            self.notify(said, markup=False)
 
     @property
     def _host(self) -> App[object]:
@@ -263,18 +274,36 @@ class TuningActions(Screen[None]):
         if newest is not None:
             self.chunks.lead_to(newest)
         self.chunks.following = True
+        self.set_focus(self.chunks)
 
     def action_cancel_part(self) -> None:
-        """Cancel the chunk under the cursor."""
-        if self._on_thread():
-            return
-        chunks, position = self.chunks, self.chunks.position
+        """Cancel the chunk under the cursor; where a run has led away from it, its newest."""
+        chunks = self.chunks
         seen = chunks.is_on_screen and chunks.cursor_in_sight
-        if self.bench.cancel_part(position) and not seen:
-            # The run has led the list away from it: its row says so, but not before the next look.
+        led_to = self._led_to(seen=seen)
+        if led_to is None and self._on_thread():
+            return
+        position = chunks.position if led_to is None else led_to
+        leading = chunks.following and chunks.leading
+        if self.bench.cancel_part(position) and (leading or not seen):
+            # The cursor goes on, or was elsewhere: the row says so, but nobody looks at it.
             self.notify(f"part {position + 1} cancelled", markup=False)
-        self.chunks.stay()
+        if led_to is not None:
+            chunks.show_led(led_to)
+        elif not leading:
+            chunks.stay()
         self.tick()
+
+    def _led_to(self, *, seen: bool) -> int | None:
+        """The newest chunk in flight, where the list follows the run away from its cursor.
+
+        None where the cursor says which chunk is meant.
+        """
+        run, chunks = self.bench.run, self.chunks
+        if run is None or run.result is not None or not chunks.following:
+            return None
+        gone = chunks.leading and run.record(chunks.position).state.ended
+        return run.newest if gone or not seen else None
 
     def action_ask_again(self) -> None:
         """Ask again about the chunk under the cursor."""
@@ -310,7 +339,7 @@ class TuningActions(Screen[None]):
     def cancel_clicked(self, event: ChunkList.CancelPart) -> None:
         """A row's cancel was clicked."""
         self.bench.cancel_part(event.position)
-        self.chunks.following = False
+        self.chunks.following = self.chunks.following and self.chunks.leading
         self.tick()
 
     @on(ChunkList.AskAgain)
