@@ -78,8 +78,13 @@ LEAVE = frozenset(
 
 ESCAPE_PUMPS = 40
 
-INTO_FIELDS = frozenset({"filter", "search", "filter_log", "filter_past", "save_rubric_as"})
-"""What is typed after them would be taken for words."""
+INTO_FIELDS = frozenset(
+    {
+        *("filter", "search", "filter_log", "filter_past", "save_rubric_as"),
+        *("choose_one", "choose_other"),
+    }
+)
+"""What is typed after them would be taken for words, or escape only leaves a choice."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ IN_WORKBENCH = (
     Visit("FailureLab", "F", "", (Scope.LAB,)),
     Visit("HelpDialog", "?", "KEYS", (Scope.HELP,)),
     Visit("CurveScreen", "C", "", (Scope.CURVE,)),
-    Visit("CompareScreen", "D", "", (Scope.COMPARE,)),
+    Visit("CompareScreen", "D", "judgment of this session", (Scope.COMPARE,)),
     Visit("PastScreen", "J", LETTERS[:9], (Scope.PAST, Scope.OVER)),
     Visit("RubricEditor", "B", "list[str]", (Scope.EDITOR, Scope.NAMING)),
 )
