@@ -72,6 +72,8 @@ LEAVE = frozenset(
         *("quit", "cancel_and_quit", "agree", "reload", "look_again", "open", "judge", "run"),
         *("run_short", "cancel_run", "ask_again", "edit_file", "next_session"),
         *("previous_session", "take_size", "use_rubric"),
+        # The exact prompt and reply are copied as they are, and it is said: test_full_texts.py.
+        "copy_text",
     }
 )
 """They end a visit, or ask anew what is shown, which would have to be waited for."""
@@ -193,9 +195,10 @@ def visit_all(terminal, seen, visits, *, every_command):
         terminal.quiet()
         if every_command:
             press_all(terminal, visit, shown)
-        # A question about what is in flight closes by itself once nothing is.
         if visit.screen not in ("Library", "Workbench") and shown()[-1] == visit.screen:
-            terminal.send("\x1b")
+            # A question about what is in flight closes by itself once nothing is: its own key does
+            # no harm on the screen below.
+            terminal.send("n" if visit.screen == "QuitDialog" else "\x1b")
             terminal.until(lambda: shown()[-1] in ("Library", "Workbench"), "the screen below")
 
 
