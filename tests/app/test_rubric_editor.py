@@ -14,6 +14,7 @@ from longjudge.store import rubric_versions
 from longjudge_tui.bench.drafts import DraftKeeper, read_drafts
 from longjudge_tui.bench.rubric_source import BUILT_IN, RubricSource
 from longjudge_tui.editor.screen import RubricEditor
+from longjudge_tui.editor.text import RubricText
 
 STANDING = load_rubric("chunks").version
 
@@ -263,3 +264,18 @@ async def test_a_narrower_terminal_leaves_the_keys_where_they_can_be_seen(
         await desk.until(lambda: not isinstance(desk.app.screen, RubricEditor))
         screen = await editor(desk)
         assert screen.area.text.startswith("#name")
+
+
+async def test_the_text_of_an_editor_that_was_left_is_kept_by_nothing_of_the_app(
+    open_desk, write_session
+) -> None:
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+
+        def followers() -> list[object]:
+            watchers = getattr(desk.app, "__watchers", {}).get("theme", [])
+            return [each for each, _ in watchers if isinstance(each, RubricText)]
+
+        await editor(desk)
+        assert followers()
+        await desk.press("escape")
+        await desk.until(lambda: not followers())

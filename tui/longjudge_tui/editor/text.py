@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.message import Message
 from textual.widgets import TextArea
@@ -46,6 +46,13 @@ class RubricText(TextArea):
         )
         self.cursor_blink = False
         self._marks: Mapping[int, bool] = {}
+
+    def on_unmount(self) -> None:
+        """Be followed by the app's theme no more, which else keeps text and history for good."""
+        app = cast("object", self.app)  # pyright: ignore[reportUnknownMemberType]
+        watchers = cast("dict[str, list[tuple[object, object]]]", getattr(app, "__watchers", {}))
+        themed = watchers.get("theme", [])
+        themed[:] = [each for each in themed if each[0] is not self]
 
     async def on_key(self, event: events.Key) -> None:
         """Run an editing key at once: as a binding it would be overtaken by letters after it."""
