@@ -6,12 +6,14 @@ library names it and the library installs without a screen.
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, cast
 
 from longjudge.errors import UsageError
+from longjudge.streams import is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from longjudge.settings import Settings
 
 APP_GROUP = "longjudge.app"
+
+_WITHOUT_CURSOR = frozenset({"", "dumb", "unknown"})
+"""Terminals that only take one line after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +53,34 @@ class AppRequest:
     fault: Fault | None = None
 
 
-def start_app(request: AppRequest) -> int:
-    """Open the app and return its exit code.
+def check_terminal() -> None:
+    """Refuse to open where a screen could not be shown.
 
     Raises:
-        UsageError: there is no terminal, or no app is installed.
+        UsageError: a stream is closed or no terminal, or the terminal has no cursor to move.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
+    if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise UsageError(
             "the app needs a terminal, and there is none here; in scripts use `longjudge judge"
             " PATH`"
         )
+    name = os.environ.get("TERM", "")
+    # Where there is no such variable at all, the system has terminals of one kind only.
+    if os.name == "posix" and name in _WITHOUT_CURSOR:
+        told = f"TERM={name} says that this one cannot" if name else "TERM is not set here"
+        raise UsageError(
+            f"the app needs a terminal that can move the cursor, and {told}; use `longjudge judge"
+            " PATH`, or set TERM to what this terminal is, such as TERM=xterm-256color"
+        )
+
+
+def start_app(request: AppRequest) -> int:
+    """Open the app and return its exit code.
+
+    Raises:
+        UsageError: there is no terminal that would do, or no app is installed.
+    """
+    check_terminal()
     apps = list(entry_points(group=APP_GROUP))
     if not apps:
         raise UsageError("no app is installed; install longjudge with its app, or use `judge`")

@@ -12,6 +12,7 @@ from longjudge.text import clean_line, without_surrogates
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
+    from typing import TextIO
 
 MESSAGE_CHARS = 2_000
 _ESCAPED = "longjudge-escaped"
@@ -32,9 +33,21 @@ def write_progress(text: str) -> None:
         sys.stderr.flush()
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream is there, and is a terminal.
+
+    Python has none for a descriptor that was closed when it started.
+    """
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        # Closed since.
+        return False
+
+
 def progress_is_live() -> bool:
     """Whether stderr is a terminal, on which a line can be drawn again."""
-    return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+    return is_terminal(sys.stderr)
 
 
 def can_print() -> bool:

@@ -16,6 +16,7 @@ from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.kept_layout import KeptLayout
 from longjudge_tui.bench.layout import LEAST_COLUMNS
 from longjudge_tui.bench.live import banner
+from longjudge_tui.bench.owing import QUIT_SECONDS
 from longjudge_tui.bench.tour import Tour
 from longjudge_tui.bench.watching import Watch
 from longjudge_tui.commands import COMMANDS, Scope, bindings, command, works_in
@@ -24,7 +25,7 @@ from longjudge_tui.held.holds_dialog import HoldsDialog
 from longjudge_tui.library.screen import Library
 from longjudge_tui.pace import PacedApp, look_often
 from longjudge_tui.palette import Palette
-from longjudge_tui.themes import THEMES
+from longjudge_tui.themes import THEMES, with_contrast
 from longjudge_tui.widgets.dialogs import QuitDialog
 from longjudge_tui.widgets.help_dialog import show_help
 from longjudge_tui.widgets.whole_screen import WholeScreen
@@ -100,6 +101,10 @@ class LongjudgeApp(PacedApp):
         self.call_after_refresh(self.bench.holding.sweep, unasked=True)
         look_often(self, self._follow)
 
+    def on_app_focus(self) -> None:
+        """Somebody comes back: show what other processes have kept meanwhile."""
+        self.bench.follow_store(soon=True)
+
     def on_notify(self, event: Notify) -> None:
         """Show no message beside its equal: a key that is held down says the same many times."""
         new, standing = event.notification, list(self._notifications)
@@ -113,6 +118,7 @@ class LongjudgeApp(PacedApp):
     def _follow(self) -> None:
         """Note what has become of the bench, and have what is held read again where it is due."""
         self._watch.follow()
+        self.bench.follow_store()
         # Behind a dialog they are in sight too. There is no screen any more while the app ends.
         shown = any(
             isinstance(screen, HoldsDialog)
@@ -191,6 +197,11 @@ class LongjudgeApp(PacedApp):
         """Whether anything is judged, or waits to be."""
         return self.bench.running or self.bench.editing.trying or self.shelf.busy
 
+    def get_css_variables(self) -> dict[str, str]:
+        """The colours of the theme, in which every text can be read."""
+        self.theme_variables = with_contrast(super().get_css_variables())
+        return self.theme_variables
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where a text is edited, the key that leads to the shell takes a change back."""
         edits = isinstance(self.screen, WholeScreen) and self.screen.SCOPE is Scope.EDITOR
@@ -203,12 +214,17 @@ class LongjudgeApp(PacedApp):
             self.notify(words, severity="warning", markup=False)
 
     async def action_quit(self) -> None:
-        """Quit; with work in flight ask once, and take a second time for yes."""
+        """Quit; with work in flight, or verdicts that would be lost, ask once: again means yes."""
+        owing = self.bench.owing
         asked = any(isinstance(screen, QuitDialog) for screen in self.screen_stack)
-        if asked or not self.in_flight:
+        if not (asked or self.in_flight):
+            await owing.offer(QUIT_SECONDS)
+        if asked or not (self.in_flight or owing.lost_words):
             self.leave()
         else:
-            dialog = QuitDialog(banner(self.bench), lambda: self.in_flight)
+            dialog = QuitDialog(
+                banner(self.bench), lambda: self.in_flight, lambda: owing.lost_words
+            )
             self.push_screen(dialog, self._answered)
 
     def leave(self, code: int = 0) -> None:

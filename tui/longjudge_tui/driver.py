@@ -174,6 +174,7 @@ class PatientDriver(LinuxDriver):
         assert stream is not None, "the app is started on a terminal only"
         self._terminal = LossyTerminal(stream.fileno(), self._repaint)
         self._hold = Hold.NOT_YET
+        self._stop_wanted = False
         self._modes_held: list[Any] | None = None
         # The writer thread asks no more of its file than what a lossy terminal has.
         self._file = cast("Any", self._terminal)
@@ -239,16 +240,20 @@ class PatientDriver(LinuxDriver):
 
     def _sigtstp_application(self, *_: object) -> None:
         # Between two turns of the loop: a signal may come in the midst of a write, with its lock.
+        self._stop_wanted = True
         self._on_loop(self._stop_for_a_while)
 
     def _sigcont_application(self, *_: object) -> None:
+        self._stop_wanted = False
         self._on_loop(self._go_on)
 
     def _stop_for_a_while(self) -> None:
-        if self._auto_restart and self._hold is Hold.HELD:
+        if self._stop_wanted and self._auto_restart and self._hold is Hold.HELD:
             self.suspend_application_mode()
             self._must_signal_resume = True
-        os.kill(os.getpid(), signal.SIGSTOP)
+        # To let go takes a moment, and who is told to go on meanwhile is not told again.
+        if self._stop_wanted:
+            os.kill(os.getpid(), signal.SIGSTOP)
 
     def _go_on(self) -> None:
         if self._auto_restart:

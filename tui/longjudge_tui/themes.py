@@ -1,8 +1,20 @@
-"""The app's own themes: the most contrast that a terminal can show, dark and light."""
+"""The app's own themes, with the most contrast that a terminal can show; and enough in others."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from textual.color import Color, ColorParseError
 from textual.theme import Theme
+
+from longjudge_tui.widgets.looks import TEXT_CONTRAST, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXTS = ("foreground", *(f"text-{name}" for name in ("primary", "secondary", "accent")))
+_STATES = ("text-success", "text-warning", "text-error")
+_GROUNDS = ("background", "surface", "panel")
 
 HIGH_CONTRAST = Theme(
     name="longjudge-high-contrast",
@@ -57,3 +69,26 @@ HIGH_CONTRAST_LIGHT = Theme(
 )
 
 THEMES = (HIGH_CONTRAST, HIGH_CONTRAST_LIGHT)
+
+
+def with_contrast(variables: Mapping[str, str]) -> dict[str, str]:
+    """A theme's colours, with those of texts as much darker or lighter as its grounds ask for.
+
+    Those of the terminal's own stay: nobody knows them.
+    """
+    changed = dict(variables)
+    grounds = [_color(variables.get(name, "")) for name in _GROUNDS]
+    known = tuple(each for each in grounds if each is not None)
+    for name in (*_TEXTS, *_STATES):
+        color = _color(variables.get(name, ""))
+        if known and color is not None:
+            changed[name] = readable(color, known, TEXT_CONTRAST).hex
+    return changed
+
+
+def _color(text: str) -> Color | None:
+    try:
+        color = Color.parse(text)
+    except ColorParseError:
+        return None
+    return color if color.ansi is None and color.a == 1 else None

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from longjudge_tui.curve.drawing import AXIS_CELLS, Figure, picture
-from longjudge_tui.widgets.looks import part_style
+from longjudge_tui.widgets.looks import TEXT_CONTRAST, part_style, readable_style
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -106,5 +106,6 @@ class CurveChart(Widget):
         if known is None:
             own = part_style(self, f"look--{look}")
             known = self.rich_style + Style(color=own.color, bold=own.bold)
+            known = readable_style(known, TEXT_CONTRAST)
             self._styles[look] = known
         return known

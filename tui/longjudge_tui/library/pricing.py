@@ -290,7 +290,7 @@ class Pricing:
             parts = []
         else:
             batch.together.expand(file, parts)
-            self._wanted.update(parts)
+            self._wanted |= {*parts}
         if file in batch.left:
             del batch.left[file]
             put_first(batch.left, parts)

@@ -20,7 +20,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from longjudge_tui.commands import Scope, bindings
-from longjudge_tui.widgets.looks import part_style
+from longjudge_tui.widgets.looks import (
+    GLYPH_CONTRAST,
+    TEXT_CONTRAST,
+    part_style,
+    readable_style,
+)
 from longjudge_tui.wording import fit
 
 if TYPE_CHECKING:
@@ -42,6 +47,8 @@ Cells = list[tuple[str, str]]
 of the stylesheet."""
 
 _OWN_GROUND = frozenset({"quote", "hit"})
+_GLYPHS = frozenset({"bar"})
+"""Looks of what is no text, which may stand out less."""
 
 _KNOWN: dict[Hashable, Style] = {}
 """How looks turned out, by all that they depend on; few themes are used by one process."""
@@ -243,16 +250,17 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         # Whole styles are taken apart, since only these resolve colours that depend on what they
         # stand on, such as `$text-muted`.
         style = self.part_style(mark) if mark else self.rich_style
-        if look == "plain":
-            return style
-        own = self.part_style(f"look--{look}")
-        return style + Style(
-            color=own.color,
-            bgcolor=own.bgcolor if look in _OWN_GROUND else None,
-            bold=own.bold,
-            underline=own.underline,
-            reverse=own.reverse,
-        )
+        if look != "plain":
+            own = self.part_style(f"look--{look}")
+            style += Style(
+                color=own.color,
+                bgcolor=own.bgcolor if look in _OWN_GROUND else None,
+                bold=own.bold,
+                underline=own.underline,
+                reverse=own.reverse,
+            )
+        # The theme made its colours for its own ground, and not for the one under the cursor.
+        return readable_style(style, GLYPH_CONTRAST if look in _GLYPHS else TEXT_CONTRAST)
 
     def part_style(self, name: str) -> Style:
         """How the stylesheet has a part of the list."""

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from longjudge_tui.bench.chunk_codes import ChunkCodes, Code
 from longjudge_tui.bench.strip_layout import StripLayout
 from longjudge_tui.commands import Scope, binding_of, bindings
-from longjudge_tui.widgets.looks import part_style
+from longjudge_tui.widgets.looks import GLYPH_CONTRAST, part_style, readable_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -283,6 +283,7 @@ class Timeline(Widget, can_focus=True):
                 known += Style(bgcolor=part_style(self, "strip--in-sight").bgcolor)
             own = part_style(self, f"look--{look}")
             known += Style(color=own.color, bold=own.bold, reverse=is_here or None)
+            known = readable_style(known, GLYPH_CONTRAST)
             self._styles[look, in_sight, is_here] = known
         return known
 
