@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -157,4 +158,7 @@ async def judge_session(
                 await kept.aclose()
     finally:
         opened.close()
+    if result.store_error and not (kept.write_error or kept.owed or forced):
+        # It was taken when the store was closed.
+        result = replace(result, store_error=None)
     return None if result.status is JudgmentStatus.NOT_APPLICABLE else result

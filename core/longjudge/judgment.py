@@ -228,7 +228,7 @@ class Judgment(Steering):
     async def _settle_kept(self) -> None:
         """Compute the keys and settle every chunk that is not to be asked."""
         # What was paid for before is not asked again, be there room for it by now or not.
-        await self._asking.keeper.keep_refused()
+        await self._asking.keeper.keep_refused(everything=True)
         if self._fresh:
             self._asking.count_from(time.time())
         turns = Turns()
@@ -371,15 +371,19 @@ class Judgment(Steering):
         untold = self._once and not result.calls and self.fault is None
         if untold and (id := await told_already(self._store, past)):
             return replace(result, id=id)
+        forced = self.fault is not None and self.fault.fills_whole_disk
         try:
-            if self.fault is not None and self.fault.fills_whole_disk:
+            if forced:
                 raise StoreWriteError(forced_full_disk(self._store))
             await self._store.record_judgment(past)
         except StoreWriteError as error:
-            if self.fault is None or not self.fault.fills_whole_disk:
+            if not forced:
                 self._store.owed.add_judgment(past, str(error))
             if result.store_error is None:
                 return replace(result, store_error=str(error))
         else:
+            if self._store.owed.verdicts and self.store_error is not None:
+                # It says what is not kept, which is true until that is.
+                self._store.owed.add_judgment(past, self.store_error)
             await self._learn()
         return result

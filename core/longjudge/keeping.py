@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.judges.faulty import forced_fault
 from longjudge.keys import key_parts
-from longjudge.losses import owed_words, store_error_words
+from longjudge.losses import FORCED, owed_words, store_error_words
 from longjudge.prompt import chunk_tag
 from longjudge.store import OwedVerdict, Provenance, StoreWriteError
 from longjudge.text import clean_line
@@ -37,7 +37,7 @@ _TOO_LATE = "the store did not take a verdict in time; another process holds it"
 
 def forced_full_disk(store: Store) -> str:
     """What a store on a full disk says, where that is forced."""
-    return f"forced: {clean_line(str(store.path))}: database or disk is full"
+    return f"{FORCED}{clean_line(str(store.path))}: database or disk is full"
 
 
 class Keeper:
@@ -137,16 +137,16 @@ class Keeper:
         self._not_kept(self._store.owed.problem)
         return verdict.kept
 
-    async def keep_refused(self) -> bool:
-        """Offer the store again what it did not take, up to what it refuses once more.
+    async def keep_refused(self, *, everything: bool = False) -> bool:
+        """Offer the store again the verdicts that it did not take, or `everything` it is owed.
 
-        False where that is being done already.
+        Up to what it refuses once more. False where that is being done already.
         """
         owed = self._store.owed
         done = True
         if owed:
             try:
-                done = await self._within_bounds(owed.offer())
+                done = await self._within_bounds(owed.offer(only_verdicts=not everything))
             except TimeoutError:
                 self._not_kept(_TOO_LATE)
         if self._failing and not self._missing and self._store.write_error is None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+FORCED = "forced: "
+"""What stands before a failure that was forced."""
+
 _SOME = re.compile(r"; [0-9,]+ (of [0-9,]+ )?verdicts? (was|were|is|are) not kept$")
 
 

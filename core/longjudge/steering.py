@@ -75,8 +75,3 @@ class Steering:
     def cancel_part(self, part: int) -> bool:
         """End one chunk (from 1) as a gap; False where it has ended already."""
         return self._asking.cancel(part - 1)
-
-    async def release(self) -> int:
-        """Give back once more what could not be released at the end; how many are left then."""
-        await self._asking.leases.aclose()
-        return self.held

@@ -15,6 +15,7 @@ from longjudge.judges.offline import OfflineJudge
 from longjudge.marks import Mark
 from longjudge.rubric import load_rubric
 from longjudge.store import Store
+from longjudge_tui.bench import stock
 
 
 def ended(desk):
@@ -121,6 +122,34 @@ async def test_verdicts_of_another_window_are_kept_here_when_the_session_is_read
         await desk.press("ctrl+r")
         await desk.sees("6 kept · 0 to ask")
         await desk.until(lambda: len(desk.rows("findings")) == 1)
+
+
+async def test_verdicts_of_another_window_are_kept_here_by_themselves_while_nothing_runs(
+    open_desk, write_session, monkeypatch
+):
+    monkeypatch.setattr(stock, "LOOK_SECONDS", 0.1)
+    path = write_session("a.jsonl", 12, (3,))
+    async with open_desk(path) as desk:
+        await desk.sees("0 kept · 6 to ask")
+        async with open_desk(path) as other:
+            await judge_all(other)
+        await desk.sees("6 kept · 0 to ask")
+        await desk.until(lambda: len(desk.rows("findings")) == 1)
+
+
+async def test_an_estimate_counts_what_another_window_has_kept_until_that_moment(
+    open_desk, write_session, monkeypatch
+):
+    monkeypatch.setattr(stock, "LOOK_SECONDS", 600.0)
+    paths = [write_session("a.jsonl", 12, (3,)), write_session("b.jsonl", 4)]
+    async with open_desk(*paths) as desk:
+        await desk.press("e")
+        await desk.until(lambda: "6 to ask" in desk.row("a.jsonl"))
+        async with open_desk(paths[0]) as other:
+            await judge_all(other)
+        assert "6 to ask" in desk.row("a.jsonl")
+        await desk.press("e")
+        await desk.until(lambda: "all kept" in desk.row("a.jsonl"))
 
 
 async def test_an_estimate_goes_where_another_window_has_judged_and_the_library_looks_again(

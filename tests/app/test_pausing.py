@@ -7,6 +7,7 @@ import asyncio
 from longjudge import asking
 from longjudge.judges.offline import OfflineJudge
 from longjudge.store import StoreWriteError, leases
+from longjudge_tui.bench import owing
 
 
 def ended(desk):
@@ -132,6 +133,8 @@ async def test_a_cancel_says_what_it_is_releasing_until_it_is_released(
         await release_all(*arguments)
 
     monkeypatch.setattr(leases, "release_all", refuse_twice)
+    # By itself it would be tried again at some time, too.
+    monkeypatch.setattr(owing, "FIRST_SECONDS", 600.0)
     judge = Lingering()
     async with open_desk(write_session("a.jsonl", 30), judge=judge) as desk:
         await running(desk)

@@ -17,6 +17,7 @@ from longjudge import leases as leases_module
 from longjudge.errors import StoreError
 from longjudge.flights import Flights
 from longjudge.judges.offline import OfflineJudge
+from longjudge.keys import KeyMaker
 from longjudge.leases import LOOK_KEYS, Lease, Leases
 from longjudge.owner import this_process
 from longjudge.store import Store, StoreWriteError
@@ -278,3 +279,23 @@ async def test_where_thousands_wait_none_is_forgotten_and_no_look_takes_long(
     await store.aclose()
     assert sorted(over) == list(range(count))
     assert max(looked) <= LOOK_KEYS
+
+
+async def test_a_lease_that_an_earlier_judgment_of_this_process_left_is_called_that(
+    tmp_path: Path, store_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "longjudge.leases")
+    path = write_session(tmp_path / "s.jsonl", 1)
+    async with Watched(path, store_file, model="offline") as watched:
+        maker = KeyMaker(
+            watched.judgment.judge,
+            watched.judgment.rubric,
+            redactor=watched.judgment.settings.redactor,
+        )
+        key = next(iter(maker.keys(watched.judgment.plan)))
+        await stored_leases.register(watched.store, "earlier", "judging")
+        await stored_leases.take(watched.store, "earlier", [(key, "part 1")], 0.0)
+        await watched.store.write("UPDATE owners SET beat = 1.0, beat_monotonic = 0.0", ())
+        async with asyncio.timeout(20):
+            assert (await watched.begin()).judged_chunks == 1
+    assert "took over the lease of an earlier judgment of this process: part 1" in caplog.text

@@ -23,6 +23,7 @@ from longjudge.losses import how_much
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.store import KeptVerdict, Store, StoreWriteError
+from longjudge.store.file import StoreFile
 from longjudge.store.names import copy_apart
 from longjudge.store.times_asked import times_asked
 from longjudge.updates import StoreFailed, StoreTakes
@@ -310,3 +311,99 @@ async def test_what_was_refused_to_the_end_is_counted(
     assert [type(update) for update in said] == [StoreFailed]
     shown = result_text(result.to_dict())
     assert "NOT ALL WAS KEPT: s.sqlite: database or disk is full; 2 of 4" in shown
+
+
+class FullDisk:
+    """Takes nothing that is written while it is `full`; fills up after so many verdicts."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+        self.most = most
+        commit, keep = StoreFile._commit, Store.keep
+
+        async def commit_or_fail(store: StoreFile, step: Any) -> int:
+            if self.most <= 0:
+                raise StoreWriteError("s.sqlite: database or disk is full")
+            return await commit(store, step)
+
+        async def keep_and_count(store: Store, *args: Any, **others: Any) -> None:
+            await keep(store, *args, **others)
+            self.most -= 1
+
+        monkeypatch.setattr(StoreFile, "_commit", commit_or_fail)
+        monkeypatch.setattr(Store, "keep", keep_and_count)
+
+
+async def test_what_was_refused_to_the_end_is_asked_by_no_later_judgment_of_the_process(
+    session: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch, 2)
+    store, opened = await Store.open(store_path), await open_session(session)
+
+    async def judge_again() -> Any:
+        settings = Settings(chunk_chars=int(CHUNK_CHARS), concurrency=1)
+        rubric, judge = load_rubric("chunks"), OfflineJudge()
+        return await Judgment(
+            opened, rubric=rubric, judge=judge, store=store, settings=settings
+        ).run()
+
+    first = await judge_again()
+    assert (first.calls, how_much(first.store_error)) == (4, "not all")
+    # There is no room yet: what is paid for is used all the same, and said not to be kept.
+    again = await judge_again()
+    assert (again.calls, again.judged_chunks) == (0, 4)
+    assert again.store_error.endswith("; 2 verdicts are not kept")
+    assert store.owed.words == again.store_error
+    disk.most = 100
+    last = await judge_again()
+    assert (last.calls, last.cached_chunks, last.store_error) == (0, 4, None)
+    assert not store.owed
+    assert await store.read("SELECT * FROM leases") == []
+    # What was recorded late says what is kept by now.
+    assert [each.result["store_error"] for each in await store.judgments()] == [None] * 3
+    assert await times_asked(store) == {}
+    opened.close()
+    await store.aclose()
+
+
+async def test_what_was_refused_to_the_end_is_kept_when_the_store_is_closed(
+    session: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FullDisk(monkeypatch, 1)
+    open_store = Store.aclose
+
+    async def make_room(store: Store) -> None:
+        disk.most = 100
+        await open_store(store)
+
+    monkeypatch.setattr(Store, "aclose", make_room)
+    result, _ = await judge(session, store_path)
+    assert result.store_error
+    store = await Store.open_to_read(store_path)
+    assert len(await store.all_keys()) == 4
+    assert await store.read("SELECT * FROM leases") == []
+    await open_store(store)
+
+
+@pytest.mark.parametrize(
+    ("room", "said"),
+    [
+        (False, "NOT ALL IS KEPT: s.sqlite: database or disk is full; "),
+        (True, "what the store did not take at first is kept by now"),
+    ],
+)
+def test_the_command_says_at_its_end_what_is_not_kept(
+    session: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch, room: bool, said: str
+) -> None:
+    disk, aclose = FullDisk(monkeypatch, 2), Store.aclose
+
+    async def make_room(store: Store) -> None:
+        disk.most = 100 if room else 0
+        await aclose(store)
+
+    monkeypatch.setattr(Store, "aclose", make_room)
+    other = write_session(session.with_name("t.jsonl"), 6)
+    finished = longjudge("judge", session, other, *OPTIONS, "--store", store_path)
+    assert sorted(each["judged_chunks"] for each in finished.objects) == [4, 6]
+    # The chunks that both have are paid for once.
+    assert sum(each["calls"] for each in finished.objects) == 6
+    assert said in finished.err

@@ -65,9 +65,7 @@ class Terminal:
     def text(self) -> str:
         # Not `display`: it fails on the second half of a wide character that was written over.
         rows = (self.screen.buffer[y] for y in range(self.screen.lines))
-        return "\n".join(
-            "".join(row[x].data for x in range(self.screen.columns)) for row in rows
-        )
+        return "\n".join("".join(row[x].data for x in range(self.screen.columns)) for row in rows)
 
     def until(self, condition, what: str) -> None:
         end = time.monotonic() + PATIENCE

@@ -23,6 +23,7 @@ from longjudge.prices import OFFLINE_MODEL
 from longjudge.sessions import discover_sessions, find_sessions
 from longjudge.signals import heed_signals
 from longjudge.store import Store
+from longjudge.streams import tell
 from longjudge.text import clean_line
 from longjudge_tui.app import LongjudgeApp
 from longjudge_tui.bench.bench import Bench
@@ -166,6 +167,7 @@ async def _open(request: AppRequest, signals: contextlib.ExitStack) -> int:
     finally:
         # Each step is bounded, so that the program ends whatever hangs, and done whatever fails.
         async with contextlib.AsyncExitStack() as ending:
+            ending.callback(_say_what_is_lost, store)
             ending.push_async_callback(store.aclose)
             ending.push_async_callback(_bounded_close, judge)
             owners = [each for each in (shelf, bench) if each is not None]
@@ -173,6 +175,12 @@ async def _open(request: AppRequest, signals: contextlib.ExitStack) -> int:
             for fault in ends:
                 if fault is not None:
                     raise fault
+
+
+def _say_what_is_lost(store: Store) -> None:
+    """Say in the terminal which verdicts the store did not take to the end."""
+    if (words := store.owed.words) is not None:
+        tell(f"longjudge: NOT ALL IS KEPT: {words}; what is not is asked by the next run")
 
 
 async def is_new(store: Store, kept: set[str]) -> bool:

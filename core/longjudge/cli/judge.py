@@ -111,9 +111,22 @@ class _Run:
     note: ModelNote
     fault: Fault | None
     budget_told: bool = False
+    said_not_kept: bool = False
     not_begun: int = 0
     blocked: str | None = None
     credential: CredentialError | None = None
+
+    def say_what_is_not_kept(self) -> None:
+        """Say what the store did not take to the end, or that it has everything after all."""
+        owed = self.store.owed
+        if self.store.write_error is not None:
+            return
+        if owed.words is not None:
+            tell(f"longjudge: NOT ALL IS KEPT: {owed.words}; what is not is asked by the next run")
+        elif self.said_not_kept and self.fault is None:
+            tell("longjudge: what the store did not take at first is kept by now")
+        if owed.leases:
+            tell(f"longjudge: {plural(owed.leases, 'lease')} could not be given back")
 
     async def judge_file(self, file: SessionFile, show: Callable[[Result], None]) -> None:
         """Load and judge the sessions of a file; what was not begun is counted."""
@@ -169,7 +182,9 @@ class _Run:
         if self.store.stale and not self.stop.requested:
             # A damaged one is put aside now, before anything is paid for that it would not keep.
             await self.store.aclose()
+            owed = self.store.owed
             self.store = await _open_store(self.store.path, self.stop)
+            self.store.owed.take_over(owed)
             preview = await self._preview(session)
         if self.stop.requested:
             return None
@@ -322,6 +337,7 @@ async def _judge_paths(
 
         def show(result: Result) -> None:
             verdict.count(result, fail_under, max_gaps)
+            run.said_not_kept |= result.store_error is not None
             click.echo(_line(result, as_json=as_json, redact=settings.redact))
 
         reading.begin(files)
@@ -332,6 +348,7 @@ async def _judge_paths(
             await judge.aclose()
         finally:
             await run.store.aclose()
+            run.say_what_is_not_kept()
     if stop.requested and run.not_begun:
         tell(f"longjudge: {run.not_begun} session(s) were not begun")
     if run.credential is not None:

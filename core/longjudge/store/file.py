@@ -82,6 +82,7 @@ class StoreFile:
         self._closing = False
         self._apart: TemporaryDirectory[str] | None = None
         self._turn = asyncio.Lock()
+        self._version = -1
         self._given_up_at = float("-inf")
         self._file_id = file_id(path) if write_error is None else None
 
@@ -251,6 +252,16 @@ class StoreFile:
                 f"{clean_line(str(self.path))}: the store cannot be read ({error}); try again, or"
                 " name another with --store"
             ) from error
+
+    async def written_elsewhere(self) -> bool:
+        """Whether others have written to it since the last call; the first call says that they may.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        before = self._version
+        self._version = (await self.read("PRAGMA data_version"))[0][0]
+        return before != self._version
 
     async def _met_damage(self, error: sqlite3.Error) -> None:
         """Write no more to a damaged file, and have the next start look at it."""

@@ -11,12 +11,14 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from longjudge.losses import owed_words
+from longjudge.losses import FORCED, owed_words
 from longjudge.store import leases
 from longjudge.store.file import StoreWriteError
 from longjudge.store.grouped import is_about_a_row
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
     from longjudge.store.past import PastJudgment
     from longjudge.store.store import KeptVerdict, Provenance, Store
 
@@ -36,10 +38,14 @@ class OwedVerdict:
 
 
 class Owed:
-    """Held in memory, in the order in which it came, until the store takes it."""
+    """Held in memory, in the order in which it came, until the store takes it.
+
+    `taken` counts what it has taken late, `problem` says why it did not take something last.
+    """
 
     def __init__(self, store: Store) -> None:
         self.problem = ""
+        self.taken = 0
         self._store = store
         self._verdicts: dict[OwedVerdict, None] = {}
         self._newest: dict[str, OwedVerdict] = {}
@@ -71,6 +77,17 @@ class Owed:
     def newest(self, key: str) -> OwedVerdict | None:
         """The verdict under a key that the store has yet to take."""
         return self._newest.get(key)
+
+    def kept(self, keys: Iterable[str]) -> dict[str, KeptVerdict]:
+        """Which of `keys` have such a verdict, and what it says."""
+        if not self._newest:
+            return {}
+        return {key: self._newest[key].kept for key in keys if key in self._newest}
+
+    @property
+    def keys(self) -> Container[str]:
+        """The keys of such verdicts, as they are at any time."""
+        return self._newest.keys()
 
     def lacks(self, judgment: str) -> bool:
         """Whether the judgment of that id is not recorded yet."""
@@ -107,7 +124,7 @@ class Owed:
         self._judgments |= other._judgments
         self._holders |= other._holders
 
-    async def offer(self) -> bool:
+    async def offer(self, *, only_verdicts: bool = False) -> bool:
         """Offer the store again what it did not take, up to what it refuses once more.
 
         False where that is being done already.
@@ -117,11 +134,12 @@ class Owed:
         self._offering = True
         try:
             try:
-                if await self._offer_verdicts():
+                if await self._offer_verdicts() and not only_verdicts:
                     await self._offer_judgments()
             finally:
                 # Nobody has to wait for what is held here, be its verdict kept or not.
-                await self._give_back()
+                if not only_verdicts:
+                    await self._give_back()
         except StoreWriteError as error:
             self.problem = str(error)
         finally:
@@ -152,6 +170,7 @@ class Owed:
             )
         except StoreWriteError as error:
             return error
+        self.taken += 1
         self._verdicts.pop(verdict, None)
         if self._newest.get(verdict.key) is verdict:
             del self._newest[verdict.key]
@@ -162,13 +181,19 @@ class Owed:
             # It says what was not kept when it ended.
             kept = judgment if self._verdicts else _all_kept(judgment)
             await self._store.record_judgment(kept)
+            self.taken += 1
             self._judgments.pop(id, None)
 
     async def _give_back(self) -> None:
         for holder in list(self._holders):
             await leases.release_all(self._store, holder)
-            self._holders.pop(holder, None)
+            self.taken += 1
+            self.drop_holder(holder)
 
 
 def _all_kept(judgment: PastJudgment) -> PastJudgment:
+    said = judgment.result.get("store_error")
+    if isinstance(said, str) and said.startswith(FORCED):
+        # What a failure was forced on was never held here.
+        return judgment
     return replace(judgment, result=judgment.result | {"store_error": None})

@@ -96,7 +96,11 @@ class Provenance:
 
 
 class Store(StoreFile):
-    """The words of the store over its file. `owed` is what it still has to get."""
+    """The words of the store over its file.
+
+    `owed` is what it still has to get; its verdicts are found like those in the file, since they
+    are paid for.
+    """
 
     def __init__(
         self,
@@ -108,6 +112,11 @@ class Store(StoreFile):
         super().__init__(path, connection, write_error, notices)
         self._verdicts = GroupedWrites(partial(self.write_each, _KEEP), self.await_at_end)
         self.owed = Owed(self)
+
+    @property
+    def why_not_kept(self) -> str | None:
+        """Why nothing is kept, or what is not; None where it has every verdict."""
+        return self.write_error or self.owed.words
 
     async def aclose(self) -> None:
         """Offer it once more what it did not take, and close it, for a bounded time."""
@@ -122,7 +131,7 @@ class Store(StoreFile):
     async def kept(
         self, keys: Sequence[str], *, with_replies: bool = True
     ) -> dict[str, KeptVerdict]:
-        """The verdicts that stand under `keys`; their replies are empty where not wanted."""
+        """The verdicts under `keys`, owed ones too; replies are empty where not wanted."""
         found: dict[str, KeptVerdict] = {}
         reply = "raw_reply" if with_replies else "CASE typeof(raw_reply) WHEN 'text' THEN '' END"
         for start in range(0, len(keys), LOOKUP_KEYS):
@@ -138,10 +147,10 @@ class Store(StoreFile):
                     continue
                 with contextlib.suppress(ValueError, TypeError):
                     found[key] = KeptVerdict(Verdict.from_json(verdict), raw_reply, bool(disagrees))
-        return found
+        return found | self.owed.kept(keys)
 
     async def kept_keys(self, keys: Sequence[str]) -> set[str]:
-        """Which of `keys` have a verdict."""
+        """Which of `keys` have a verdict, be it owed."""
         found: set[str] = set()
         for start in range(0, len(keys), LOOKUP_KEYS):
             rows = await readable.rows_of_keys(
@@ -150,7 +159,7 @@ class Store(StoreFile):
                 keys[start : start + LOOKUP_KEYS],
             )
             found.update(row[0] for row in rows)
-        return found
+        return found.union(self.owed.kept(keys))
 
     async def all_keys(self) -> set[str]:
         """Every key in the store; what a preview that follows a drag looks keys up in."""

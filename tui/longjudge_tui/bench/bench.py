@@ -214,7 +214,7 @@ class Bench(Filing):
     @property
     def store_error(self) -> str | None:
         """Why nothing is kept."""
-        return (self.run and self.run.store_error) or self.store.write_error
+        return (self.run and self.run.store_error) or self.store.why_not_kept
 
     @property
     def applies(self) -> bool:

@@ -62,6 +62,10 @@ class Foresight:
         """Keys of the verdicts that the store holds: one set for all who look things up."""
         return self._stock.keys
 
+    async def refresh_store(self) -> None:
+        """Know what is kept now, by whomever; not for long."""
+        await self._stock.refresh()
+
     @property
     def applies(self) -> bool:
         """Whether the rubric applies to the session."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.holds import HoldState, list_holds, sweep
 from longjudge.owner import this_process
 from longjudge.text import clean_line
+from longjudge_tui.bench.owing import Owing
 from longjudge_tui.chores import Chores
 from longjudge_tui.wording import plural
 
@@ -57,19 +58,6 @@ class HoldRow:
         return self.gone is None and not self.hold.alive
 
 
-class Holder(Protocol):
-    """A judgment that is over, and still has leases in the store."""
-
-    @property
-    def held(self) -> int:
-        """How many."""
-        ...
-
-    async def release(self) -> int:
-        """Give them back once more; how many are left then."""
-        ...
-
-
 class Holding:
     """The holds of a store. `notice` is told what a person has to know.
 
@@ -77,7 +65,9 @@ class Holding:
     they cannot be read.
     """
 
-    def __init__(self, store: Store, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self, store: Store, notice: Callable[[str], None], owing: Owing | None = None
+    ) -> None:
         self.rows: list[HoldRow] = []
         self.error = ""
         self.reading_done = False
@@ -87,17 +77,12 @@ class Holding:
         self._reading = self._sweeping = False
         self._shown = False
         self._due = 0.0
-        self._left: list[Holder] = []
-
-    def left_by(self, holder: Holder) -> None:
-        """A judgment of this process could not give its leases back: sweeping tries it again."""
-        # The store may have taken it back late, and a judgment is large.
-        self._left = [each for each in (*self._left, holder) if each.held]
+        self._owing = owing or Owing(store, notice)
 
     @property
     def left_over(self) -> int:
-        """How many leases such judgments still have."""
-        return sum(holder.held for holder in self._left)
+        """How many leases judgments of this process could not give back."""
+        return self._store.owed.leases
 
     @property
     def held(self) -> int:
@@ -145,6 +130,8 @@ class Holding:
     def sweep(self, *, unasked: bool = False) -> None:
         """Release what dead owners left, in the background, and say so.
 
+        What the store did not take of this process is offered to it first.
+
         Nobody who has not asked is told that there was nothing, or that it could not be.
         """
         if not self._sweeping:
@@ -172,7 +159,7 @@ class Holding:
             self._reading, self.reading_done = False, self._shown
 
     async def _sweep(self, *, unasked: bool) -> None:
-        own = await self._release_left()
+        own = await self._offer_owed()
         try:
             swept = await sweep(self._store)
         except StoreError as error:
@@ -197,18 +184,14 @@ class Holding:
             self._sweeping = False
             self.read_soon()
 
-    async def _release_left(self) -> bool:
-        """Give back what judgments of this process could not; whether there was such a thing."""
-        before = self.left_over
-        for holder in self._left:
-            await holder.release()
-        left = self.left_over
-        self._left = [holder for holder in self._left if holder.held]
-        if before > left:
-            self._notice(f"released {plural(before - left, 'lease')} of a judgment that is over")
-        if left:
-            self._notice(f"{plural(left, 'lease')} still could not be given back")
-        return bool(before)
+    async def _offer_owed(self) -> bool:
+        """Give the store what it did not take of this process; whether there was such a thing."""
+        if not self._store.owed:
+            return False
+        await self._owing.offer()
+        if words := self._owing.left_words:
+            self._notice(words)
+        return True
 
     def _take_in(self, found: Iterable[Hold]) -> None:
         """Show what is held now and, in its place for a while, what is not held any more."""

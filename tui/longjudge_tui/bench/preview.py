@@ -56,7 +56,10 @@ class Preview(Records):
         Raises:
             StoreError: the store cannot be read.
         """
-        positions = [place for place, key in enumerate(self._keys) if key in self._kept]
+        kept, owed = self._kept, self._store.owed
+        positions = [
+            place for place, key in enumerate(self._keys) if key in kept or owed.newest(key)
+        ]
         for start in range(0, len(positions), SLICE):
             part = positions[start : start + SLICE]
             found = await self._store.kept([self._keys[position] for position in part])
@@ -71,7 +74,8 @@ class Preview(Records):
     async def _place(self, position: int, kept: KeptVerdict) -> None:
         if kept.verdict.flagged:
             await self._bring_near(position)
-        self._board.judged(position, kept, from_cache=True)
+        stored = self._store.owed.newest(self._keys[position]) is None
+        self._board.judged(position, kept, from_cache=True, stored=stored)
         self._changed(position)
         if kept.verdict.flagged:
             # Its quotes were searched for.

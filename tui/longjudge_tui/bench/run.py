@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longjudge.judgment import Judgment
@@ -78,6 +79,7 @@ class Run(Records):
         self.forced = fault.spec if fault is not None else ""
         self.store_error: str | None = store.write_error
         self._kept = kept
+        self._owed = store.owed
         self._only = only
         self._before = before
         self._newly_kept: set[str] = set()
@@ -151,9 +153,19 @@ class Run(Records):
         """What it has in hand now: calls, verdicts on their way into the store, leases."""
         return self._judgment.in_hand
 
-    async def release(self) -> int:
-        """Give back once more what could not be released at its end; how many are left then."""
-        return await self._judgment.release()
+    def look_at_store(self) -> None:
+        """After its end the store may have taken what it had not: then that is said no more."""
+        result, owed = self.result, self._owed
+        if result is None or self.recalled or not self.store_error:
+            return
+        still = self._judgment.store_error
+        if still is None and not owed.lacks(result.id):
+            self.result = replace(result, store_error=None)
+            for place, record in enumerate(self._judgment.board.chunks):
+                if record.kept is not None and not record.stored:
+                    record.stored = True
+                    self._changed(place)
+        self.store_error = still if still or not owed.lacks(result.id) else self.store_error
 
     @property
     def paused(self) -> bool:

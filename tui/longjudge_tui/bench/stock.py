@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
@@ -14,6 +15,7 @@ from longjudge_tui.bench.durations import Durations
 from longjudge_tui.bench.editing import Editing
 from longjudge_tui.bench.holding import Holding
 from longjudge_tui.bench.marking import Marking
+from longjudge_tui.bench.owing import Owing
 from longjudge_tui.bench.preview import Lookup
 from longjudge_tui.bench.reasons import Reasons
 
@@ -27,6 +29,15 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.preview import Preview
 
 CUT_SECONDS = 1.0
+
+LOOK_SECONDS = 2.0
+"""How often it is looked whether other processes have written to the store."""
+
+LOOK_SHARE = 100
+"""So many times as long as it took to read what they wrote, nothing is looked at."""
+
+REFRESH_SECONDS = 1.0
+"""How long somebody who needs to know what is kept now waits for that."""
 
 
 class Stock:
@@ -49,7 +60,8 @@ class Stock:
     ) -> None:
         self.keys = keys
         self.marking = Marking(store, notice)
-        self.holding = Holding(store, notice)
+        self.owing = Owing(store, notice)
+        self.holding = Holding(store, notice, self.owing)
         self.reasons = Reasons(store, notice)
         self.durations = Durations(store)
         self.editing = Editing(store, keys, notice)
@@ -59,10 +71,12 @@ class Stock:
         self._lookup = Lookup(store, keys, lost=lost, notice=notice)
         self.factors: Mapping[tuple[str, str], ObservedFactor] = {}
         self._times: Mapping[str, int] = {}
-        self._reads = 0
+        self._reads = self._versions = self._taken = self._late = 0
         self._task: asyncio.Task[None] | None = None
         self._learning: asyncio.Task[None] | None = None
         self._learn_more = False
+        self._looking: asyncio.Task[None] | None = None
+        self._look_due = time.monotonic() + LOOK_SECONDS
 
     @property
     def preview(self) -> Preview | None:
@@ -83,7 +97,7 @@ class Stock:
 
         `asked` is what the keys of the plan have in common.
         """
-        if outlook.totals.kept:
+        if outlook.totals.kept or self._store.owed.verdicts:
             self._lookup.begin(session, outlook)
         self.reasons.begin(outlook, self.keys, asked)
 
@@ -98,6 +112,47 @@ class Stock:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._read_keys())
 
+    def follow(self, *, busy: bool) -> bool:
+        """Offer what is owed, and take in what others have written, where that is due.
+
+        What is `busy` judging does so itself. True where the store has taken late what it had not.
+        """
+        if not busy:
+            self.owing.follow()
+            if time.monotonic() >= self._look_due or self._taken != self._store.owed.taken:
+                self._look()
+        late, self._late = self._late != self._store.owed.taken, self._store.owed.taken
+        return late
+
+    def look_soon(self) -> None:
+        """Take in with the next look what others have written."""
+        self._look_due = 0.0
+
+    async def refresh(self) -> bool:
+        """Offer what is owed, and read what others wrote; whether other keys are there since."""
+        before = self._versions
+        await self.owing.offer(REFRESH_SECONDS)
+        await asyncio.wait({self._look()}, timeout=REFRESH_SECONDS)
+        return before != self._versions
+
+    def _look(self) -> asyncio.Task[None]:
+        if self._looking is None or self._looking.done():
+            self._look_due = time.monotonic() + LOOK_SECONDS
+            self._looking = asyncio.create_task(self._take_in())
+        return self._looking
+
+    async def _take_in(self) -> None:
+        begun = time.monotonic()
+        # What cannot be read now is said where somebody asks for it.
+        with contextlib.suppress(StoreError):
+            taken = self._store.owed.taken
+            if await self._store.written_elsewhere() or self._taken != taken:
+                self._taken = taken
+                self.marking.read_again()
+                await self._read_keys()
+        now = time.monotonic()
+        self._look_due = now + max(LOOK_SECONDS, LOOK_SHARE * (now - begun))
+
     def learn_again(self) -> None:
         """Take in, in the background, what answers took until now, and how often each came."""
         self.durations.read_again()
@@ -109,6 +164,7 @@ class Stock:
         """Raise what a task of this object died of."""
         self.marking.raise_failure()
         self.holding.raise_failure()
+        self.owing.raise_failure()
         self.durations.raise_failure()
         self.editing.raise_failure()
         for task in self._tasks:
@@ -122,10 +178,17 @@ class Stock:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CUT_SECONDS)
         await asyncio.gather(self.marking.aclose(), self.holding.aclose(), self.durations.aclose())
+        await self.owing.aclose()
 
     @property
     def _tasks(self) -> list[asyncio.Task[None]]:
-        tasks = (self._task, self._learning, self._lookup.task, self.reasons.task)
+        tasks = (
+            self._task,
+            self._learning,
+            self._looking,
+            self._lookup.task,
+            self.reasons.task,
+        )
         return [task for task in tasks if task is not None]
 
     async def _read_answers(self) -> None:
@@ -150,4 +213,5 @@ class Stock:
         self.keys -= gone
         self.keys |= there
         if gone or there - before:
+            self._versions += 1
             self._changed()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.holding import Holding
     from longjudge_tui.bench.opening import Loading
     from longjudge_tui.bench.outlook import Outlook
+    from longjudge_tui.bench.owing import Owing
     from longjudge_tui.bench.records import Records
 
 LIVE_TOTALS = 2_000
@@ -130,6 +131,19 @@ class Trials(Foresight):
     def holding(self) -> Holding:
         """What is held outside."""
         return self._stock.holding
+
+    @property
+    def owing(self) -> Owing:
+        """What the store did not take yet."""
+        return self._stock.owing
+
+    def follow_store(self, *, soon: bool = False) -> None:
+        """Take in what becomes of the store; called several times a second, `soon` to look now."""
+        if soon:
+            self._stock.look_soon()
+        busy = self.running or bool(self.refusal())
+        if self._stock.follow(busy=busy) and self.run is not None:
+            self.run.look_at_store()
 
     @property
     def editing(self) -> Editing:
@@ -249,13 +263,25 @@ class Trials(Foresight):
 
     async def _judge_on(self) -> None:
         """Judge as long as a judgment is wanted; one that was taken back meanwhile is not."""
-        while (wanted := self._next) is not None:
-            self._next = None
+        while self._next is not None:
+            await self._look_first()
+            if (wanted := self._take_next()) is None:
+                return
             self._judging = True
             try:
                 await self._judge(wanted)
             finally:
                 self._judging = False
+
+    def _take_next(self) -> Wanted | None:
+        """What is to be judged now; None where it was taken back while the store was read."""
+        wanted, self._next = self._next, None
+        return wanted
+
+    async def _look_first(self) -> None:
+        """Count what another process has kept since no more among what there is to ask."""
+        if await self._stock.refresh() and self.outlook is not None:
+            self.outlook = self.outlook.again(self._stock.keys)
 
     async def _judge(self, wanted: Wanted) -> None:
         session, outlook = self.session, self.outlook
@@ -292,8 +318,6 @@ class Trials(Foresight):
             run.take_kept()
             self.outlook = outlook.again(self._stock.keys)
             self._stock.learn_again()
-            if run.held:
-                self.holding.left_by(run)
         if self.run is None:
             self._begin_preview()
         elif self.run is run and run.result is not None and run.result.error:

@@ -147,7 +147,6 @@ class Queue:
         self._credential_said = False
         self._all_kept: list[int] = []
         self.paused = False
-        self.left_by: Callable[[Run], None] = lambda run: None
 
     @property
     def busy(self) -> bool:
@@ -157,7 +156,7 @@ class Queue:
     @property
     def store_error(self) -> str | None:
         """Why nothing is kept."""
-        return (self._run and self._run.store_error) or self._store.write_error
+        return (self._run and self._run.store_error) or self._store.why_not_kept
 
     def state(self, file: SessionFile) -> State | None:
         """A session's state now."""
@@ -328,11 +327,7 @@ class Queue:
         )
         if self.paused:
             run.pause()
-        try:
-            await run.judge()
-        finally:
-            if run.held:
-                self.left_by(run)
+        await run.judge()
         if run.result is None:
             return
         self.states.pop(file, None)

@@ -17,6 +17,7 @@ from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.run_words import PAUSED
 from longjudge_tui.library.counting import Counting
+from longjudge_tui.library.fresh_look import FreshLook
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
 from longjudge_tui.library.last import Last, newest
 from longjudge_tui.library.listing import Listing, size_of
@@ -25,6 +26,7 @@ from longjudge_tui.library.offers import Offers
 from longjudge_tui.library.pricing import Price, Pricing
 from longjudge_tui.library.results import Results
 from longjudge_tui.library.terms import Terms
+from longjudge_tui.library.together import Either
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,16 +82,19 @@ class Shelf:
         self.notices: list[str] = []
         self.results = Results(store, bench.marking)
         self.counting = Counting(self._split, self._refused)
-        self.pricing = Pricing(self.counting, kept)
+        at_hand = Either(kept, store.owed.keys)
+        self.pricing = Pricing(self.counting, at_hand)
         self.queue = Queue(
             store, kept, self.notices, self._judged, self.counting.sessions_of, bench.log
         )
-        self.queue.left_by = bench.holding.left_by
+        self._fresh_look = FreshLook(bench.refresh_store)
         self.listing = Listing(self.counting.facts, lambda: self.lasts)
         self._find = find
         self._store = store
         self._parts: dict[SessionFile, list[SessionFile]] = {}
-        self.offers = Offers(self.pricing, self._parts, kept)
+        self.offers = Offers(self.pricing, self._parts, at_hand)
+        secrets = self.offers.secrets
+        self._owned = self.counting, self.pricing, self.queue, secrets, self._fresh_look
         self._unread: list[SessionFile] = []
         self._seen: Result | None = None
         self._sum: tuple[object, Sum] | None = None
@@ -97,7 +102,8 @@ class Shelf:
         self._recalled: SessionFile | None = None
         self._broken_off: list[Entry] = []
         self._list(found)
-        bench.on_stock_changed = self._stock_changed
+        # Estimates of before hold no more then.
+        bench.on_stock_changed = self.pricing.forget
         bench.on_opened = self._recall
 
     @property
@@ -147,7 +153,7 @@ class Shelf:
     def follow(self) -> None:
         """Take in what happened since the last time; raise what a task of this object died of."""
         # The bench's tasks are watched from here where the workbench has not been shown yet.
-        for each in (self.counting, self.pricing, self.queue, self.offers.secrets, self.bench):
+        for each in (*self._owned, self.bench):
             each.raise_failure()
         if self._look_task is not None and self._look_task.done():
             if not self._look_task.cancelled():
@@ -231,7 +237,8 @@ class Shelf:
         """Estimate sessions in the background."""
         if not files:
             self.notices.append("there is no session to estimate")
-        self.pricing.estimate(self._readable(files), self.terms)
+        readable, terms = self._readable(files), self.terms
+        self._fresh_look.then(lambda: self.pricing.estimate(readable, terms))
 
     def ask_for(self, files: Sequence[SessionFile]) -> None:
         """Judge sessions once their price is known and agreed to, see `take_offer`."""
@@ -243,7 +250,7 @@ class Shelf:
         elif self.terms.free:
             self.judge(readable)
         else:
-            self.offers.want(readable, self.terms)
+            self._fresh_look.then(lambda: self.offers.want(readable, self.terms))
 
     def take_offer(self) -> Offer | None:
         """What was asked for, once everything of it is priced; what costs nothing is judged."""
@@ -269,6 +276,7 @@ class Shelf:
         if self.bench.running and _same(self.bench.file, file):
             self.bench.cancel()
             return
+        self._fresh_look.drop()
         dropped = self.pricing.cancel(file)
         self.offers.drop(file)
         if not self.queue.cancel(file) and not dropped:
@@ -276,6 +284,7 @@ class Shelf:
 
     def cancel_all(self) -> None:
         """Cancel everything in flight: judgments and estimates."""
+        self._fresh_look.drop()
         dropped = self.pricing.cancel()
         self.offers.drop()
         if self.bench.running:
@@ -308,8 +317,7 @@ class Shelf:
         if self._look_task is not None:
             self._look_task.cancel()
             await asyncio.wait({self._look_task}, timeout=1.0)
-        ending = (self.queue, self.pricing, self.counting, self.offers.secrets)
-        await asyncio.gather(*(each.aclose() for each in ending))
+        await asyncio.gather(*(each.aclose() for each in self._owned))
 
     def _recall(self) -> None:
         """Say once of a session that was opened what it was judged by, where that is not now's."""
@@ -327,10 +335,6 @@ class Shelf:
             self.bench.log.add(LogKind.SAID, hint.words)
         elif last is not None and (words := cut_off(last, self.terms.by, rest_words(self.bench))):
             self.bench.remark = words
-
-    def _stock_changed(self) -> None:
-        """Estimates of before hold no more."""
-        self.pricing.forget()
 
     def _readable(self, files: Sequence[SessionFile]) -> list[SessionFile]:
         facts = self.counting.facts

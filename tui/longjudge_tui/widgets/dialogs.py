@@ -26,37 +26,49 @@ CHECKS_PER_SECOND = 10
 class QuitDialog(ModalScreen[bool]):
     """Asks once; ctrl+q again means yes. `banner` says what every screen has to say.
 
-    It goes by itself once nothing is `in_flight` any more: there is nothing left to ask.
+    It goes by itself once nothing is `in_flight` any more and nothing would be `lost`: there is
+    nothing left to ask.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.QUIT), binding_of("help")]
 
-    def __init__(self, banner: str, in_flight: Callable[[], bool]) -> None:
+    def __init__(self, banner: str, in_flight: Callable[[], bool], lost: Callable[[], str]) -> None:
         super().__init__()
         self._banner = banner
         self._in_flight = in_flight
+        self._lost = lost
+        self._said: tuple[bool, str] | None = None
 
     def compose(self) -> ComposeResult:
         """The question and the two answers."""
         with Vertical(classes="dialog"):
-            yield Static(Content("A judgment is in flight"), classes="title")
-            yield Static(
-                Content(
-                    "What has a verdict is kept. Chunks without one are asked by the next run."
-                    " What is held outside for them is released."
-                )
-            )
-            yield Static(Content("[ keep running   esc or enter ]"), id="keep", classes="button")
-            yield Static(Content("[ cancel and quit   y or ctrl+q ]"), id="leave", classes="button")
+            yield Static(id="quit-title", classes="title")
+            yield Static(id="quit-words")
+            yield Static(id="keep", classes="button")
+            yield Static(id="leave", classes="button")
             yield Static(Content(self._banner), classes="banner")
 
     def on_mount(self) -> None:
-        """Watch for the end of the judgment."""
+        """Watch for the end of the judgment, and for what is kept after all."""
+        self._look()
         self.set_interval(1 / CHECKS_PER_SECOND, self._look)
 
     def _look(self) -> None:
-        if self.is_current and not self._in_flight():
+        running, lost = self._in_flight(), self._lost()
+        if self.is_current and not (running or lost):
             self.dismiss(False)
+            return
+        if self._said == (said := (running, lost)):
+            return
+        self._said = said
+        if running:
+            title, stay, leave = "A judgment is in flight", "keep running", "cancel and quit"
+        else:
+            title, stay, leave = "Not everything is kept", "stay", "quit all the same"
+        self.query_one("#quit-title", Static).update(Content(title))
+        self.query_one("#quit-words", Static).update(Content(_quit_words(lost, running=running)))
+        self.query_one("#keep", Static).update(Content(f"[ {stay}   esc or enter ]"))
+        self.query_one("#leave", Static).update(Content(f"[ {leave}   y or ctrl+q ]"))
 
     def on_click(self, event: events.Click) -> None:
         """Answer with the mouse."""
@@ -75,6 +87,15 @@ class QuitDialog(ModalScreen[bool]):
     def action_cancel_and_quit(self) -> None:
         """Cancel and quit."""
         self.dismiss(True)
+
+
+def _quit_words(lost: str, *, running: bool) -> str:
+    """What becomes of everything."""
+    if not running:
+        return f"{lost}."
+    kept = "What has a verdict is kept. Chunks without one"
+    words = f"{lost}. Chunks without a verdict" if lost else kept
+    return f"{words} are asked by the next run. What is held outside for them is released."
 
 
 class ConfirmDialog(ModalScreen[bool]):

@@ -174,7 +174,7 @@ class ChunkList(ThreadedList):
                 note = self._note(record) or self._piece(row)
                 words = [f"no new verdict: {line(record.in_vain, 60)}"] if record.in_vain else []
                 words += ["rules disagree"] if record.disagrees else []
-                words += ["kept"] if record.from_cache else []
+                words += ["kept" if record.stored else "NOT KEPT"] if record.from_cache else []
                 if (times := self._bench.times_asked(row)) > 1:
                     words.append(f"asked {times} times")
                 if not record.from_cache and not note:

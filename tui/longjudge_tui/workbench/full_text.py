@@ -76,6 +76,8 @@ async def _said_now(bench: Bench, position: int) -> _Said | None:
         whence = "kept" if record.from_cache else "of this run"
         if record.stored:
             return await _said_in_store(bench, position, record.kept, whence)
+        if record.from_cache:
+            whence = "not kept yet"
         return _Said(record.kept.raw_reply, (whence,), verdict=record.kept.verdict)
     ended = record.state is ChunkState.GAP
     if record.raw_reply:
