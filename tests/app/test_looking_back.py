@@ -76,6 +76,7 @@ async def test_an_interrupted_run_of_another_size_is_found_again(open_desk, two,
     async with open_desk(*two, chunk_chars=30_000, size=size) as desk:
         await desk.until(lambda: f"✗ cancelled · {JUDGED}/15 at 1k" in desk.row("long.jsonl"))
         await desk.sees(f"{JUDGED}/15 at 1k chars")
+        await desk.sees("J 1 enter r: goes on at 1k · ")
         await desk.press("enter")
         words = f"last judged at 1,000 characters: {JUDGED} of 15 parts, cancelled"
         leads = "J, then enter, then r, goes on · s 1000 shows it"
@@ -89,7 +90,7 @@ async def test_an_interrupted_run_of_another_size_is_found_again(open_desk, two,
         await desk.until(lambda: "last judged" not in desk.title("status"))
         await desk.press("escape")
         await desk.until(lambda: f"✗ cancelled · {JUDGED}/15" in desk.row("long.jsonl"))
-        assert "at 1k" not in desk.text
+        await desk.until(lambda: "at 1k" not in desk.text)
 
 
 async def test_it_is_said_where_the_workbench_is_the_first_screen(open_desk, two):
@@ -140,6 +141,7 @@ async def test_a_cancelled_try_does_not_hide_the_complete_result_before_it(open_
         await desk.until(lambda: "before: ⚑ 0.87" in desk.row("long.jsonl"))
         assert "at 500; " in desk.row("long.jsonl")
         await desk.sees(f"{JUDGED}/30 at 500 chars · 0 findings · before: complete 0.87")
+        await desk.sees("J 1 enter r goes on" if size[0] < 100 else "J 1 enter r: goes on at 500")
         await desk.press(*"ooo")
         await desk.sees("sorted by score, lowest first" if size[0] > 60 else "by score")
         assert "long.jsonl" in desk.rows("sessions")[0]
@@ -180,6 +182,7 @@ async def test_the_result_before_is_the_newest_complete_one(open_desk, two):
         two[0].write_text(two[0].read_text().replace("x" * 300, "y" * 300))
     async with open_desk(*two, chunk_chars=500) as desk:
         await desk.until(lambda: "✗ cancelled · 3/30; before: ⚑ 0.00" in desk.row("long.jsonl"))
+        await desk.sees("enter r goes on: 27 of 30 chunks left · ")
 
 
 @pytest.mark.parametrize("size", SIZES)

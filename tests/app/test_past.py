@@ -213,8 +213,14 @@ async def test_a_judgment_of_another_session_opens_it_so(open_desk, write_sessio
         await desk.press("enter")
         await desk.sees(f"cancelled; {JUDGED} of 15 parts judged")
         assert desk.bench.file.path == paths[0]
+        assert "as recalled" not in desk.text
         await desk.press("n")
         await desk.until(lambda: desk.bench.session and desk.bench.file.path == paths[1])
+        # Nobody chose that size for this one.
+        carried = "cut at 1,000 characters, as recalled for long.jsonl: s changes it"
+        await desk.sees(carried)
+        await desk.press("s", *"2000", "enter")
+        await desk.until(lambda: "as recalled" not in desk.text)
         paths[0].unlink()
         await listing(desk)
         await desk.sees("nothing was judged yet")

@@ -7,9 +7,13 @@ import json
 import pytest
 from textual import events
 
+from longjudge.result import ResultFinding
 from longjudge.sessions import load_session
 from longjudge.sessions import search as engine
+from longjudge.sessions.search_match import Phrase
+from longjudge_tui.bench.finding_search import holding
 from longjudge_tui.bench.searching import Searching
+from longjudge_tui.workbench.search_row import finding_words
 
 
 def write(path, texts):
@@ -83,9 +87,11 @@ async def test_hits_are_counted_gone_through_and_shown_and_escape_leads_back(ope
         assert desk.app.screen.focused.id == "events"
 
 
-async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, session):
-    async with open_desk(session) as desk:
+async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, session, finding_judge):
+    async with open_desk(session, judge=finding_judge((0, "x", "Said nowhere"))) as desk:
         await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("r")
+        await desk.until(lambda: desk.bench.records.counts()[0], "findings")
         await desk.press("slash")
         burst(desk, *"slkmbevFpush", "\x7f", *"h/n")
         field = desk.app.screen.query_one("#search")
@@ -97,6 +103,11 @@ async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, sessio
         field.value = "tool:Bash re:7.*push|push.*7"
         await desk.sees("1 hit")
         assert "in any order" not in desk.text
+        field.value = "nowhere"
+        await desk.sees("no event says it; ")
+        await desk.sees("in part 1: enter, then .")
+        field.value = "is:error nowhere"
+        await desk.until(lambda: "no event says it" not in desk.text)
         field.value = "push 7"
         await desk.sees("1 hit")
         field.value = "re:push [78]"
@@ -110,6 +121,25 @@ async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, sessio
         field.value = "tool:Bash ls"
         await desk.sees("7 hits")
         assert "Bosh" not in desk.text
+
+
+def test_findings_that_hold_what_no_event_says_are_told_with_the_first_of_their_parts():
+    found = [
+        ResultFinding(3, "destructive_action", "Forced over main", 1, "x", verified=True),
+        ResultFinding(5, "broken_promise", "never ran it", 2, "a quote", verified=False),
+        ResultFinding(9, "broken_promise", "never", None, None, verified=False),
+    ]
+    labels = {"broken_promise": "Promise not kept"}
+
+    def words(typed):
+        phrase = Phrase(typed, ignore_case=typed.islower())
+        return finding_words(holding(phrase, found, labels))
+
+    assert words("forced over")[0] == (
+        "no event says it; 1 finding does, in part 3: enter, then . goes from finding to finding"
+    )
+    assert words("promise not")[-1] == "no event says it; 2 findings do, first in part 5"
+    assert [bool(words(each)) for each in ("a quote", "A quote", "forced main")] == [1, 0, 0]
 
 
 async def test_keys_in_one_burst_search_and_go_on(open_desk, session):

@@ -256,6 +256,8 @@ def test_the_report_says_everything_and_is_the_same_every_time(store_file: Path)
     assert (
         "**partial** · score 0.500 (could be 0.250-0.750) · 2 of 4 parts judged, 1 flagged" in lines
     )
+    assert lines[4] == "Judged by claude-haiku-5-5."
+    assert lines[6].startswith("The score is the share of the judged parts in which nothing was")
     assert "### broken_promise (1)" in lines
     assert "- part 2, event 7, not verified: never ran the tests" in lines
     assert "  I ran the tests" in lines

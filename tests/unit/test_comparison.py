@@ -35,6 +35,7 @@ from longjudge.comparison.words import (
 )
 from longjudge.errors import UsageError
 from longjudge.marks import Mark
+from longjudge.report.asked import Questions
 from longjudge.states import ChunkState
 from longjudge.store import PastJudgment
 
@@ -286,8 +287,20 @@ def test_what_the_offline_rules_do_not_read_and_other_chunk_sizes_are_said_first
         "B: the offline rules do not read the changed question of c, d",
         "different chunk sizes: flips are not about the rubric alone",
     ]
+    assert [each.whole for each in caveats] == [each.words for each in caveats]
     assert all(len(each.brief) < 76 for each in (*caveats, *both.caveats))
     assert not compare(model, replace(model, by=replace(model.by, version="v3")), {}).caveats
+    before, after = Questions((("c", "Mine?"), ("d", "Old?"))), Questions((("c", "Mine?"),))
+    shared = compare(
+        replace(model, unread=("c", "d"), asked=before), replace(changed, asked=after), {}
+    )
+    words = "A and B: the offline rules do not read the changed question of c, d"
+    assert shared.remarks[0] == words
+    told = "that of c is the same in A and B: changed in both against the built-in rubric"
+    assert f"\n- {words}; {told}\n" in markdown_comparison(shared)
+    alike = replace(model, unread=("c",), asked=before)
+    [_, told, *_] = compare(alike, alike, {}).caveats[0].whole.split("; ")
+    assert told == "it is the same in A and B: changed in both against the built-in rubric"
 
 
 def test_where_no_event_is_judged_by_both_nothing_is_called_the_same() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from longjudge.history import BROKEN_OFF, ChunkSetting, Entry
@@ -92,6 +93,30 @@ def test_a_run_that_was_ended_by_force_stands_before_the_older_result() -> None:
     since = PastResults([whole], [broken_off(created=-1.0)]).of(a, None)
     assert since is not None
     assert since.complete
+
+
+def test_a_result_by_another_rubric_than_the_one_that_stands_says_so() -> None:
+    other, last = replace(NOW, version="bbbb2222", size=3_000), past({})
+    words = last_words(last, HOUR, other)
+    assert (
+        words[0]
+        == "⚑ complete 0.50 · 2/2 at 30k chars, other rubric · 1 finding, quotes 0/1 verified · 1 h"
+    )
+    rows = [widest(words, room) for room in (42, 34, 24, 18)]
+    assert rows == [
+        "⚑ complete 0.50 at 30k, other rubric",
+        "⚑ 0.50 at 30k, other rubric",
+        "⚑ 0.50, other rubric",
+        "⚑ 0.50 *rubric",
+    ]
+    # No shorter way to say it is without it, and a price stands beside it.
+    assert all("rubric" in each for each in words)
+    said = "last ⚑ complete 0.50 · 2/2 at 30k chars by rubric chunks aaaa1111 · 1 finding, "
+    assert whole_last(last, HOUR, other, 0).startswith(said)
+    since = past(status="cancelled").after(last)
+    assert "before: complete 0.50 by rubric chunks aaaa1111" in whole_last(since, HOUR, other, 0)
+    mine = replace(since, by=other)
+    assert widest(last_words(mine, HOUR, other), 38).endswith("; was ⚑ 0.50 *rubric")
 
 
 def test_an_estimate_of_nothing_stands_beside_the_result() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.library.last import By, Last
-from longjudge_tui.library.looking_back import cut_off, judged_otherwise
+from longjudge_tui.library.looking_back import cut_off, goes_on_words, judged_otherwise
 from longjudge_tui.wording import widest
 
 NOW = By(30_000, Unit.CHARACTERS, "offline", "chunks", "aaaa1111")
@@ -95,3 +95,16 @@ def test_in_little_room_the_hint_says_first_how_to_go_on():
     assert line == "! a caveat · last: 15 of 75 parts, cancelled · J enter r: goes on at 4k"
     assert widest(hint.variants(hint.words), 30) == "J enter r: goes on at 4k"
     assert hint.variants("another remark") == []
+    # What stands beside it is said more briefly before it is lost.
+    texts = [f"{each} · {hint.words}" for each in ("cut as for another one: s changes it", "cut")]
+    assert widest(hint.variants(*texts), 40) == "cut · J enter r: goes on at 4k"
+
+
+def test_the_keys_that_go_on_are_said_in_the_list_whatever_ended_the_run():
+    assert goes_on_words(last(), NOW) == "enter r goes on: 60 of 75 chunks left"
+    timed_out = replace(last(size=4_000), status="timed_out")
+    assert goes_on_words(timed_out, NOW) == "J 1 enter r: goes on at 4k"
+    assert goes_on_words(last(version="b"), NOW) == "J 1 enter r: goes on with it"
+    whole = replace(last(size=800), status="complete", judged=75)
+    for other in (whole, replace(last(size=9), forced=True), replace(last(), by=None)):
+        assert goes_on_words(other, NOW) == ""

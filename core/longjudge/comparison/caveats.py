@@ -10,6 +10,7 @@ from longjudge.judges.offline import changed_words, unread_questions
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.report.asked import questions_of_version
 from longjudge.store import rubric_of_version
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +26,16 @@ OTHER_SIZES = "different chunk sizes: flips are not about the rubric alone"
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """A warning in full, and in words that fit a line of 78 cells."""
+    """A warning in full, and in words that fit a line of 78 cells; `more` says what it is not."""
 
     words: str
     brief: str
+    more: str = ""
+
+    @property
+    def whole(self) -> str:
+        """All that people are told."""
+        return "; ".join(filter(None, (self.words, self.more)))
 
 
 def caveats_of(one: Side, other: Side) -> Iterator[Caveat]:
@@ -43,10 +50,27 @@ def caveats_of(one: Side, other: Side) -> Iterator[Caveat]:
         names = " and ".join(name for name, _ in unread)
         changed = tuple(dict.fromkeys(each for _, some in unread for each in some))
         brief = f"{names}: the offline rules do not read changed questions"
-        yield Caveat(f"{names}: {changed_words(changed)}", brief)
+        yield Caveat(f"{names}: {changed_words(changed)}", brief, _shared_words(one, other))
     known = one.by.size is not None and other.by.size is not None
     if known and not one.by.same_size(other.by):
         yield Caveat(OTHER_SIZES, OTHER_SIZES)
+
+
+def _shared_words(one: Side, other: Side) -> str:
+    """Which of these questions are no difference of the sides, though no built-in rubric's."""
+    if one.asked is None or other.asked is None:
+        return ""
+    was, now = one.asked.by_criterion, other.asked.by_criterion
+    both = [
+        each
+        for each in one.unread
+        if each in other.unread and each in was and was[each] == now.get(each)
+    ]
+    if not both:
+        return ""
+    alone = set(both) == {*one.unread, *other.unread}
+    what = "it" if alone else f"that of {', '.join(clean_line(each, 60) for each in both)}"
+    return f"{what} is the same in A and B: changed in both against the built-in rubric"
 
 
 async def with_questions(side: Side, store: Store) -> Side:

@@ -64,7 +64,7 @@ def summary_lines(comparison: Comparison) -> list[str]:
     """What there is to say of all of it: who is right, and what that is worth, first."""
     return [
         words.verdict_words(comparison),
-        *(each.words for each in comparison.caveats),
+        *(each.whole for each in comparison.caveats),
         words.flip_words(comparison),
         words.found_words(comparison),
         words.coverage_words(comparison),

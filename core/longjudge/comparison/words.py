@@ -72,7 +72,7 @@ def score_words(comparison: Comparison) -> str:
     if comparison.why_no_scores:
         return f"scores {comparison.why_no_scores}"
     words = [
-        f"{name} {shown_score(side.score, 3)} (could be {_range_words(side.score_range)})"
+        f"{name} {shown_score(side.score, 3)}{_range_words(side.score_range)}"
         for name, side in ((ONE, comparison.one), (OTHER, comparison.other))
         if side.score is not None
     ]
@@ -80,7 +80,8 @@ def score_words(comparison: Comparison) -> str:
 
 
 def _range_words(score_range: tuple[float, float]) -> str:
-    return "-".join(shown_score(each, 3) for each in score_range)
+    low, high = score_range
+    return "" if low == high else f" (could be {shown_score(low, 3)}-{shown_score(high, 3)})"
 
 
 def flip_words(comparison: Comparison) -> str:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from longjudge.losses import how_much
 from longjudge.proof import code_span
 from longjudge.report.places import NOWHERE
-from longjudge.report.words import judge_name, money, plural, price_words, usage_words
+from longjudge.report.words import (
+    judge_name,
+    judged_by,
+    money,
+    plural,
+    price_words,
+    usage_words,
+)
 from longjudge.result import correction_words
 from longjudge.rubric import builtin_rubrics, load_rubric
 from longjudge.text import clean, clean_line
@@ -55,6 +62,13 @@ class Beside:
 
 
 NOTHING_BESIDE = Beside()
+
+WHAT_WORDS_MEAN = (
+    "The score is the share of the judged parts in which nothing was found; a part without a"
+    " verdict (a gap) does not count. A part, or chunk, is a stretch of one agent's events that"
+    " is judged by itself. *Verified*: the quote was found in the event. *Marked right* or *marked"
+    " wrong*: what a person said about the finding, which changes no score.",
+)
 
 
 def markdown_report(outcome: Outcome, created: float, beside: Beside = NOTHING_BESIDE) -> str:
@@ -113,6 +127,7 @@ def _head(outcome: Outcome, created: float) -> list[str]:
     lines = [
         verdict,
         "",
+        *_explained(outcome),
         f"- Session: {inline(session.path, 1000)}",
         f"- Format: {inline(session.format)}, {session.events} events, id {inline(session.id)}",
         f"- Judgment: {inline(outcome.id)}, {moment(created)}",
@@ -129,6 +144,14 @@ def _head(outcome: Outcome, created: float) -> list[str]:
         lost = how_much(outcome.store_error).capitalize()
         lines.append(f"- {lost} was kept: {inline(outcome.store_error)}")
     return lines
+
+
+def _explained(outcome: Outcome) -> list[str]:
+    """Who judged, and what the words of the report mean, for whoever knows it from nowhere else."""
+    if outcome.bare:
+        return []
+    judged = f"Judged by {inline(judged_by(outcome))}."
+    return [*([judged, ""] if outcome.model else []), *WHAT_WORDS_MEAN, ""]
 
 
 def moment(created: float) -> str:

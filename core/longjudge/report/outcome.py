@@ -137,9 +137,11 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def score_words(self) -> str:
-        """The score with what it could still become."""
+        """The score, with what it could still become where that is not settled."""
         score = "none" if self.score is None else shown_score(self.score, 3)
         low, high = self.score_range
+        if self.score is not None and low == high:
+            return score
         return f"{score} (could be {shown_score(low, 3)}-{shown_score(high, 3)})"
 
     @property

@@ -28,6 +28,12 @@ def judge_name(outcome: Outcome) -> str:
     return "offline rules" if outcome.model == OFFLINE_MODEL else clean_line(outcome.model)
 
 
+def judged_by(outcome: Outcome) -> str:
+    """The same for whoever does not know what these rules are."""
+    own = outcome.model == OFFLINE_MODEL
+    return "the built-in offline rules, no model" if own else clean_line(outcome.model)
+
+
 def usage_words(outcome: Outcome) -> str:
     """Tokens by class as they were counted; empty where none were."""
     used = outcome.usage

@@ -26,11 +26,13 @@ class Hint:
     words: str
     shorter: tuple[str, ...] = ()
 
-    def variants(self, text: str) -> list[str]:
+    def variants(self, *texts: str) -> list[str]:
         """A line that it is a part of, in less room: the way back is what is not lost."""
-        if self.words not in text:
+        found = [text for text in texts if self.words in text]
+        if not found:
             return []
-        return [*(text.replace(self.words, each) for each in self.shorter), *self.shorter]
+        brief = (text.replace(self.words, each) for text in found for each in self.shorter)
+        return [*brief, *self.shorter]
 
 
 def another_model() -> str:

@@ -37,6 +37,8 @@ from longjudge_tui.wording import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longjudge.errors import LongjudgeError
     from longjudge.estimate import Totals
     from longjudge.result import Result
@@ -245,9 +247,11 @@ def _figures(figures: Figures, *, brief: bool = False) -> list[str]:
     low, high = figures.score_range
     could = "" if brief else "could be "
     score = "no score" if figures.score is None else f"score {shown_score(figures.score)}"
+    if figures.score is None or low != high:
+        score += f" ({could}{shown_score(low)}-{shown_score(high)})"
     return [
         found_words(figures, brief=brief),
-        f"{score} ({could}{shown_score(low)}-{shown_score(high)})",
+        score,
         f"judged {figures.judged} of {figures.chunks}",
         plural(figures.gaps, "gap"),
         calls_words(figures.calls, figures.saved, brief=brief),
@@ -275,6 +279,11 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words.append(others)
     if typing:
         words.append(f"type {typing} · enter takes it · esc leaves it")
+    # Whoever opens another session did not choose it for that, and it may cost money.
+    carried: tuple[str, ...] = ()
+    if run is None and not (typing or bench.loading):
+        carried = bench.carried.words(bench.session, bench.tuning)
+        words += carried[:1]
     if run is None and not (typing or bench.problem or bench.running or bench.loading):
         words += _short_limit(bench)
     if bench.remark:
@@ -295,7 +304,7 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words.append(f"judging{limit}…")
     elif bench.loading is not None:
         words.append(_reading(bench))
-    elif not typing and not (bench.hint and bench.hint.words in bench.remark):
+    elif not (typing or carried) and not (bench.hint and bench.hint.words in bench.remark):
         words.append("enter opens · [ ] change the chunk size · tab goes on · ? shows the keys")
     text = " · ".join([*words, *go_on])
     variants = [f"{line(bench.judge.label, 40)} · {text}", text]
@@ -308,14 +317,20 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         variants += shorter(words, go_on)
         # Where the line is cut, what to do is not what is lost.
         variants.append(" · ".join([*go_on, *words]))
+    variants += _briefer(text, carried)[1:2]
     if bench.hint is not None:
-        variants += bench.hint.variants(text)
+        variants += bench.hint.variants(*_briefer(text, carried))
     if bench.remark.startswith(SAVED) and not bench.store_error:
         # A path is of no use without its end.
         said = where_saved(bench.remark)
         longer = [each.replace(bench.remark, where) for where in said for each in variants]
         variants = [*longer, *said]
     return variants
+
+
+def _briefer(text: str, carried: Sequence[str]) -> list[str]:
+    """A line, with ever less of what was carried into it."""
+    return [text.replace(carried[0], each) for each in carried] or [text]
 
 
 def _reading(bench: Bench) -> str:

@@ -15,6 +15,7 @@ from longjudge.store import real_path, rubric_of_version
 from longjudge.store.past_pages import pages_of_session, whole_judgment
 from longjudge.text import clean_line
 from longjudge_tui.bench.begun import broken_off
+from longjudge_tui.bench.carried import Carried, ways_of
 from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.recalled_run import RecalledRun
 from longjudge_tui.bench.trials import Trials
@@ -32,10 +33,17 @@ if TYPE_CHECKING:
 
 
 class Recalling(Trials):
-    """The part of the bench that shows judgments of the past."""
+    """The part of the bench that shows judgments of the past.
+
+    `carried` is what that set, for the sessions that are opened later.
+    """
 
     config: Configuration
     tuning: Tuning
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.carried = Carried()
 
     async def recall(self, entry: Entry) -> None:
         """Have a judgment of the open session stand again; says what could not be as it was.
@@ -49,7 +57,9 @@ class Recalling(Trials):
         settings = settings_of(entry, self.settings)
         # The price table is imported here, in a thread, and not by the first frame.
         await asyncio.to_thread(cost_usd, DEFAULT_MODEL, Usage())
+        before = ways_of(self.tuning)
         self._go_by(entry, settings, rubric or self.rubric)
+        self.carried.note(self.session, before, self.tuning)
         outlook = self.outlook
         if rubric is not None and not entry.recorded:
             self._show_kept(entry)

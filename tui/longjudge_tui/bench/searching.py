@@ -22,12 +22,14 @@ from longjudge.sessions.search_query import (
 )
 from longjudge.text import clean_line
 from longjudge_tui.bench.aside import Aside
+from longjudge_tui.bench.finding_search import NOWHERE, FindingSearch, FoundIn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from longjudge.sessions import Session
     from longjudge.sessions.search_match import Span
+    from longjudge_tui.bench.records import Records
 
 CUT_SECONDS = 1.0
 MOST_SPANS = 500
@@ -86,6 +88,7 @@ class Searching:
         self._task: asyncio.Task[None] | None = None
         self._far: Aside[Sequence[Span]] | None = None
         self._asked: int | None = None
+        self._finding_search = FindingSearch()
         self._wanted: list[int] = []
 
     @property
@@ -109,6 +112,13 @@ class Searching:
         if self._scan is None or self.running or self.fault or self.hits:
             return ""
         return in_any_order(self.typed or "")
+
+    def in_findings(self, records: Records | None, labels: Mapping[str, str]) -> FoundIn:
+        """Which findings hold plain words that no event does, as far as that is known by now."""
+        over = self._scan is not None and not (self.running or self.fault or self.hits)
+        if not over or records is None or self._phrase is None or self._query.filters:
+            return NOWHERE
+        return self._finding_search.look(self._phrase, records, labels)
 
     @property
     def running(self) -> bool:
@@ -225,6 +235,7 @@ class Searching:
 
     def raise_failure(self) -> None:
         """Raise what a task of this object died of."""
+        self._finding_search.raise_failure()
         if self._far is not None:
             self._far.raise_failure()
         if self._task is not None and self._task.done() and not self._task.cancelled():
@@ -292,6 +303,7 @@ class Searching:
             self._scan.stopped.set()
         if self._far is not None:
             self._far.close()
+        self._finding_search.close()
         self._scan = self._next = self._phrase = self._far = self._asked = None
         self._wanted.clear()
 

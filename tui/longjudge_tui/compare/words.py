@@ -35,7 +35,7 @@ def about_side(source: Source | None, comparison: Comparison | None, *, one: boo
 def caveat_words(comparison: Comparison | None, *, brief: bool) -> str:
     """What makes the answer and all numbers say less; empty where nothing does."""
     caveats = comparison.caveats if comparison is not None else ()
-    said = [each.brief if brief else each.words for each in caveats]
+    said = [each.brief if brief else each.whole for each in caveats]
     if OTHER_SIZES in said:
         place = said.index(OTHER_SIZES)
         said[place] = f"{OTHER_SIZES}; {command('choose_one').shown} chooses another"

@@ -61,13 +61,25 @@ def cut_off(last: Last, now: By, rest: str) -> str:
 
 def force_words(last: Last, now: By) -> str:
     """That the newest run was ended by force, and the keys that go on with it, in a list."""
+    return f"ended by force · {_keys_on(last, now)}"
+
+
+def goes_on_words(last: Last, now: By) -> str:
+    """The keys that go on with what the newest run left, in a list; nothing where it left none."""
+    if not last.left or last.forced or last.by is None:
+        return ""
+    left = f": {last.left:,} of {plural(last.chunks, 'chunk')} left" if last.by == now else ""
+    return f"{_keys_on(last, now)}{left}"
+
+
+def _keys_on(last: Last, now: By) -> str:
     past, here, shows, run = (
         command(each).shown for each in ("show_past", "past_of_session", "open", "run")
     )
     if last.by is None or last.by == now:
-        return f"ended by force · {shows} {run} goes on"
+        return f"{shows} {run} goes on"
     at = _at(last.by.size) if not last.by.same_size(now) else "with it"
-    return f"ended by force · {past} {here} {shows} {run}: goes on {at}"
+    return f"{past} {here} {shows} {run}: goes on {at}"
 
 
 def _differences(by: By, now: By) -> tuple[list[str], list[str]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longjudge.result import quotes_words
-from longjudge_tui.commands import command
-from longjudge_tui.library.looking_back import force_words
+from longjudge_tui.library.looking_back import force_words, goes_on_words
 from longjudge_tui.library.words import age, last_words, price_sum, price_words, whole_last
 from longjudge_tui.wording import line, plural, tokens
 
@@ -34,21 +33,43 @@ def row_words(shelf: Shelf, file: SessionFile, now: float) -> list[str]:
     rows = [f"{text} · {where}", f"{text} · {short}", text, " · ".join([*wanted, *known])]
     if last is None:
         return rows
-    if last.left and last.by == shelf.terms.by and not last.forced:
-        keys = f"{command('open').shown} {command('run').shown}"
-        goes_on = f"{keys} goes on: {last.left:,} of {plural(last.chunks, 'chunk')} left"
-        rows = [f"{goes_on} · {each}" for each in rows]
-        rows += [" · ".join([goes_on, *wanted]), goes_on]
-    if last.before is None and last.by == shelf.terms.by:
-        if not (quotes := quotes_words(last.verified, last.findings)):
-            return rows
-        checked = f"{text} · last: {quotes}, {age(now - last.created)}"
-        return [f"{checked} · {where}", f"{checked} · {short}", checked, *rows]
+    standing = shelf.terms.by
+    goes_on = goes_on_words(last, standing)
+    if last.before is None and last.by == standing:
+        if quotes := quotes_words(last.verified, last.findings):
+            checked = f"{text} · last: {quotes}, {age(now - last.created)}"
+            rows = [f"{checked} · {where}", f"{checked} · {short}", checked, *rows]
+        if goes_on:
+            rows = [f"{goes_on} · {each}" for each in rows]
+            rows += [" · ".join([goes_on, *wanted]), goes_on]
+        return rows
     # How it came about is no news where the row says all of it.
-    came = whole_last(last, now, shelf.terms.by, shelf.results.wrong(file))
+    wrong = shelf.results.wrong(file)
+    came = whole_last(last, now, standing, wrong)
+    if goes_on:
+        counts = [came, *last_words(last, now, standing, wrong)]
+        return _left_by_others(goes_on, text, counts, asks, where)
     text = f"{text} · {came}"
     rows = [f"{text} · {where}", text, " · ".join([came, *asks]), " · ".join([came, *asks[-2:]])]
     return [*rows, " · ".join([*wanted, came])]
+
+
+def _left_by_others(
+    goes_on: str, text: str, counts: list[str], asks: list[str], where: str
+) -> list[str]:
+    """How to go on with what a run left comes before all else, its counts before the rest."""
+    # The row has the status, and the counts have the size, where both take too much room.
+    keys = f"{goes_on.partition(':')[0].removesuffix(' goes on')} goes on"
+    without_status = counts[1].partition(" · ")[2]
+    tally = without_status.partition(" · ")[0]
+    rows = [[goes_on, text, counts[0], where], [goes_on, text, counts[0]]]
+    if asks:
+        told = [each for each in counts if tally.partition(" ")[0] in each]
+        rows += [[goes_on, each, *wanted] for wanted in (asks, asks[-2:]) for each in told]
+        rows.append([keys, tally, *asks[-2:]])
+    rows += [[goes_on, each] for each in counts[:2]]
+    rows += [[keys, without_status], *([goes_on, each] for each in counts[2:])]
+    return [" · ".join(each) for each in [*rows, [goes_on]]]
 
 
 def _known(facts: Facts) -> list[str]:

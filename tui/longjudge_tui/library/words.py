@@ -115,11 +115,13 @@ def state_look(state: State) -> str:
     return "active" if state.stage in IN_FLIGHT else "gap"
 
 
-def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants:
+def last_words(
+    last: Last, now: float, standing: By, wrong: int = 0, *, named: bool = False
+) -> Variants:
     """The newest result of a session, and a complete one before it.
 
-    With its chunk size where that is not the one that stands, and with how many of its findings
-    are marked `wrong`.
+    With its chunk size where that is not the one that stands, that it is by another rubric where
+    it is (`named`: by which), and with how many of its findings are marked `wrong`.
     """
     glyph = _result_glyph(last)
     status = line(last.status.replace("_", " "), 20)
@@ -129,23 +131,26 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
         return (f"{word} · {age(now - last.created)}", word)
     word += _score(last)
     coverage = f"{last.judged if last.recorded else '?'}/{last.chunks}"
-    at, at_short = _other_size(last, standing)
+    at, at_short, at_brief = _otherwise(last, standing, named=named)
+    # A score is nowhere without what it went by.
+    brief = _in_little_room(last, standing) or (word,)
     marked = f", {wrong} wrong" if wrong else ""
     found = plural(last.findings, "finding") + marked
     if last.before is not None:
         whole = last.before
-        done = f"{_result_glyph(whole)}{_score(whole)}"
+        done = f"{_result_glyph(whole)}{_score(whole)}{_rubric_mark(whole, standing)}"
+        before = f"before: complete{_score(whole)}{_other_rubric(whole, standing, named=named)}"
         all_found = [found] if last.recorded else []
         return (
-            " · ".join([word, f"{coverage}{at}", *all_found, f"before: complete{_score(whole)}"]),
-            f"{word} · {coverage}{at} · before: complete{_score(whole)}",
-            f"{word} · {coverage}{at_short}; the complete one before: {done}",
-            f"{word} · {coverage}{at_short}; before: {done}",
-            f"{word}{at_short}; before: {done}",
-            f"{word}{at_short}; was {done}",
-            f"{glyph}{at_short}; before: {done}",
-            f"{word}{at_short}",
-            word,
+            " · ".join([word, f"{coverage}{at}", *all_found, before]),
+            f"{word} · {coverage}{at} · {before}",
+            f"{word} · {coverage}{at_brief}; the complete one before: {done}",
+            f"{word} · {coverage}{at_brief}; before: {done}",
+            f"{word}{at_brief}; before: {done}",
+            f"{word}{at_brief}; was {done}",
+            f"{glyph}{at_brief}; before: {done}",
+            f"{word}{at_brief}",
+            *brief,
         )
     if not last.recorded:
         return (
@@ -153,7 +158,7 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
             f"{word} · {coverage}{at}",
             f"{word} · {coverage}{at_short}",
             f"{word}{at_short}",
-            word,
+            *brief,
         )
     quotes = quotes_words(last.verified, last.findings)
     checked = [f"{found}, {quotes}"] if quotes else []
@@ -168,7 +173,7 @@ def last_words(last: Last, now: float, standing: By, wrong: int = 0) -> Variants
         f"{word} · {coverage}{at_short}" if tells is coverage else f"{word}{at_short} · {short}",
         f"{word}{at_short}{marked}",
         f"{word}{at_short}",
-        word,
+        *brief,
     )
 
 
@@ -187,7 +192,7 @@ def whole_last(last: Last, now: float, standing: By, wrong: int) -> str:
     by = ""
     if last.by is not None and last.by.model != standing.model:
         by = " by offline rules" if last.by.model == OFFLINE_MODEL else f" by {line(last.by.model)}"
-    words = [f"last {last_words(last, now, standing, wrong)[0]}{by}"]
+    words = [f"last {last_words(last, now, standing, wrong, named=True)[0]}{by}"]
     if (whole := last.before) is not None:
         quotes = quotes_words(whole.verified, whole.findings)
         found = ", ".join(filter(None, [plural(whole.findings, "finding"), quotes]))
@@ -197,6 +202,35 @@ def whole_last(last: Last, now: float, standing: By, wrong: int) -> str:
 
 def _score(last: Last) -> str:
     return "" if last.score is None else f" {shown_score(last.score)}"
+
+
+def _in_little_room(last: Last, standing: By) -> Variants:
+    """A result by another rubric, without its status; none where it is by the one that stands."""
+    if not (mark := _rubric_mark(last, standing)):
+        return ()
+    word = f"{_result_glyph(last)}{_score(last)}"
+    ways = (_otherwise(last, standing)[1], _other_rubric(last, standing), mark)
+    return tuple(f"{word}{each}" for each in ways)
+
+
+def _otherwise(last: Last, standing: By, *, named: bool = False) -> Variants:
+    """The chunk size and the rubric of a result where others stand, in ever less room."""
+    at, at_short = _other_size(last, standing)
+    rubric, mark = _other_rubric(last, standing, named=named), _rubric_mark(last, standing)
+    plain = _other_rubric(last, standing)
+    return f"{at}{rubric}", f"{at_short}{plain}", f"{at_short}{mark}"
+
+
+def _other_rubric(last: Last, standing: By, *, named: bool = False) -> str:
+    """That a result is by another rubric than the one that stands, or another version of it."""
+    if (by := last.by) is None or by.version == standing.version:
+        return ""
+    return f" by rubric {line(by.rubric, 40)} {line(by.version, 12)}" if named else ", other rubric"
+
+
+def _rubric_mark(last: Last, standing: By) -> str:
+    """The same where there is little room."""
+    return " *rubric" if _other_rubric(last, standing) else ""
 
 
 def _other_size(last: Last, standing: By) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from longjudge_tui.widgets.line_list import LineList
 from longjudge_tui.widgets.lines import FittedLine
 from longjudge_tui.workbench.chunk_in_sight import ChunkInSight
 from longjudge_tui.workbench.detail_panel import View
-from longjudge_tui.workbench.search_row import SearchField, SearchRow, phrase_words
+from longjudge_tui.workbench.search_row import SearchField, SearchRow, below_words
 
 if TYPE_CHECKING:
     from textual import events
@@ -179,7 +179,8 @@ class SearchActions(ChunkInSight):
     def _show_search(self) -> None:
         searching = self.bench.searching
         self._row.show_hits(searching, self._wrapped)
-        instead = phrase_words(searching)
+        labels = {each.id: each.label for each in self.bench.rubric.criteria}
+        instead = below_words(searching, searching.in_findings(self.bench.records, labels))
         self._say_below(*(instead or [searching.fault]), fault=not instead)
         self._mark_hits()
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
+    from longjudge_tui.bench.finding_search import FoundIn
     from longjudge_tui.bench.searching import Searching
 
 MOST_CHARS = 1_000
@@ -129,6 +130,27 @@ def phrase_words(searching: Searching) -> list[str]:
         f"in any order: {instead}",
         instead,
     ]
+
+
+def finding_words(found: FoundIn) -> list[str]:
+    """That findings hold what no event does, and what leads to them."""
+    if not found.count:
+        return []
+    does = "1 finding does, in" if found.count == 1 else f"{found.count:,} findings do, first in"
+    says = f"no event says it; {does} part {found.part}"
+    key = command("next_finding").shown
+    return [
+        f"{says}: enter, then {key} goes from finding to finding",
+        f"{says}: enter, then {key}",
+        says,
+    ]
+
+
+def below_words(searching: Searching, found: FoundIn) -> list[str]:
+    """What helps where no event holds it, the longest first."""
+    instead, in_findings = phrase_words(searching), finding_words(found)
+    both = [f"{in_findings[1]} · {instead[1]}"] if instead and in_findings else []
+    return [*both, *(in_findings or instead)]
 
 
 def left_out_words(searching: Searching) -> list[str]:
