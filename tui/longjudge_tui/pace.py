@@ -104,6 +104,15 @@ class PacedApp(FaultKeepingApp):
             found._compositor = LineCompositor()  # pyright: ignore[reportPrivateUsage]
         return found
 
+    def _update_mouse_over(self, screen: Screen[object]) -> None:
+        """Find what is below the mouse after a frame; while something holds it, it is that.
+
+        The toolkit takes the look of being below the mouse away with every move of a captured
+        mouse, and gave it back with every frame: two restyles for each step of a drag.
+        """
+        if self.mouse_captured is None:
+            super()._update_mouse_over(screen)  # pyright: ignore[reportUnknownMemberType]
+
     async def on_mount(self) -> None:
         """Begin to look for calm."""
         self.set_interval(1 / SELDOM, self._look_for_calm)

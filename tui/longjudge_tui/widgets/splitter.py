@@ -96,7 +96,7 @@ class Handle(Widget):
         return int(event.screen_x if self.UPRIGHT else event.screen_y)
 
     def _hold(self, held: bool) -> None:
-        # By a class, since `:hover` comes and goes with every frame while the mouse is captured.
+        # By a class, since the toolkit takes `:hover` away while the mouse is captured.
         self.held = held
         self.set_class(held, "-held")
 

@@ -100,8 +100,7 @@ class SizeSlider(Widget, can_focus=True):
         self._hold(False)
 
     def _hold(self, held: bool) -> None:
-        # Not by `:hover`: while the mouse is captured the toolkit takes that away and gives it back
-        # with every frame, each time with a frame of its own.
+        # Not by `:hover`, which the toolkit takes away while the mouse is captured.
         self._dragging = held
         self.set_class(held, "-held")
 
