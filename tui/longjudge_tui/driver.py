@@ -293,7 +293,7 @@ class PatientDriver(LinuxDriver):
         self._terminal.when_taken(partial(self._on_loop, call))
 
     def _repaint(self) -> None:
-        """Paint everything: frames were dropped. Called in the terminal's thread."""
+        """Paint everything: frames were dropped, or others have written here. From any thread."""
         self._on_loop(partial(self._app.refresh, layout=True))
 
     def _on_loop(self, call: Callable[[], object]) -> None:

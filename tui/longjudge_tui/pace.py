@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
 
-OFTEN, SELDOM = 10, 2
+OFTEN, SELDOM = 10, 1
 """Looks per second."""
 
 CALM_SECONDS = 3.0
