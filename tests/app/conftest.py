@@ -115,6 +115,8 @@ class Desk:
 
     async def sees(self, words: str) -> None:
         await self.until(lambda: words in self.text, f"{words!r} on the screen")
+        # What was painted with it may take its room only now: a line that grows to a second one.
+        await self.pilot.pause()
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

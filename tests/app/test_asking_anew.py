@@ -81,7 +81,7 @@ async def test_a_judged_chunk_is_asked_anew_once_that_is_agreed_to_and_the_newes
         judge.gate.set()
         await desk.until(ended(desk))
         await desk.until(lambda: "asked 2 times" in desk.rows("chunks")[1])
-        assert "the second note" in desk.rows("chunks")[1]
+        await desk.until(lambda: "the second note" in desk.rows("chunks")[1])
         assert judge.asked == 1
         await desk.sees(f"1 call, {chunks - 1} saved")
         await desk.press("v")
@@ -141,7 +141,7 @@ async def test_a_chunk_that_is_asked_anew_in_vain_keeps_its_verdict_and_says_why
         await desk.until(ended(desk))
         await desk.sees("part 1 keeps its verdict, no new one came: provider_error: no luck")
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
-        assert "no new verdict: provider_error" in desk.rows("chunks")[0]
+        await desk.until(lambda: "no new verdict: provider_error" in desk.rows("chunks")[0])
         result = desk.bench.run.result
         assert (result.status, result.judged_chunks, result.gaps) == ("complete", chunks, {})
 

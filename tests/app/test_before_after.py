@@ -64,8 +64,8 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.press(*"s2100", "enter", "D")
         await desk.sees("0 of 2 judged")
         await desk.sees("only A judged")
-        assert "scores not comparable: 1,000 characters and 2,100 characters" in desk.text
-        assert "different chunk sizes: flips are not about the rubric alone" in desk.text
+        await desk.sees("scores not comparable: 1,000 characters and 2,100 characters")
+        await desk.sees("different chunk sizes: flips are not about the rubric alone")
         comparing = desk.app.screen.comparing
         terms = await comparing.terms_of_side(one=False)
         with pytest.raises(UsageError, match="2 chunks to ask by now, not 1"):

@@ -97,7 +97,9 @@ async def test_the_filter_of_findings_leads_through_the_disagreements(
         await desk.sees("f: rules disagree 2")
         await desk.press("f")
         await desk.until(lambda: len(desk.rows("findings")) == 2)
-        assert all("≠" in row and "rules: " in row for row in desk.rows("findings"))
+        await desk.until(
+            lambda: all("≠" in row and "rules: " in row for row in desk.rows("findings"))
+        )
         assert all("⚑" not in row for row in desk.rows("findings"))
         await desk.sees("RULES DISAGREE 2")
         await desk.press("full_stop")

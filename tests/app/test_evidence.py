@@ -230,8 +230,8 @@ async def test_a_wrong_event_is_corrected_and_said_wherever_the_finding_is(
         await desk.sees("RAW line 3 of a.jsonl")
         assert desk.highlighted() == "git push --force origin topic-2"
         await desk.press("i")
-        assert "the judge named no event" in desk.rows("findings")[0]
-        assert "2 findings, quotes 1/2 verified" in desk.title("live")
+        await desk.until(lambda: "the judge named no event" in desk.rows("findings")[0])
+        await desk.until(lambda: "2 findings, quotes 1/2 verified" in desk.title("live"))
         texts = sent(monkeypatch, desk)
         await desk.press("y")
         await desk.until(texts)
@@ -372,7 +372,7 @@ async def test_marks_outlive_other_chunks_other_versions_of_the_rubric_and_the_p
     async def shows_them(desk):
         await judged(desk)
         await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
-        assert "✘ wrong" in desk.rows("findings")[1]
+        await desk.until(lambda: "✘ wrong" in desk.rows("findings")[1])
         assert not re.search("right|wrong", desk.rows("findings")[2])
 
     async with open_desk(path) as desk:

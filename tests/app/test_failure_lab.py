@@ -42,12 +42,12 @@ async def test_a_picked_failure_is_forced_until_it_is_turned_off(open_desk, writ
         await desk.until(ended(desk))
         await desk.until(lambda: "FORCED FAILURES badjson" in desk.title("status"))
         assert gaps(desk) == {GapReason.UNPARSABLE}
-        assert "unparsable" in desk.rows("chunks")[0]
+        await desk.until(lambda: "unparsable" in desk.rows("chunks")[0])
         assert desk.bench.run.result.fault == "badjson"
         assert not await desk.bench.store.all_keys()
         await desk.press("F", "home", "enter")
         await desk.until(lambda: "FORCED" not in desk.lines[0])
-        assert "FORCED FAILURES badjson" in desk.title("status")
+        await desk.until(lambda: "FORCED FAILURES badjson" in desk.title("status"))
         await desk.press("r")
         await desk.until(lambda: ended(desk)() and not gaps(desk))
         await desk.until(lambda: "FORCED" not in desk.text)

@@ -87,7 +87,7 @@ async def test_a_click_on_a_row_takes_what_is_typed(open_desk, write_session):
         await desk.press("s", *"2000")
         await desk.pilot.click("#events", offset=(5, 1))
         await desk.until(lambda: desk.bench.settings.chunk_chars == 2000)
-        assert f"CHUNKS {len(desk.bench.outlook.plan)} " in desk.text
+        await desk.sees(f"CHUNKS {len(desk.bench.outlook.plan)} ")
 
 
 async def test_a_size_typed_during_a_run_is_refused_and_taken_back(open_desk, write_session):

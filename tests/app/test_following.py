@@ -78,7 +78,7 @@ async def test_what_is_judged_stays_in_sight_with_its_cancel(held, size):
     async with held(size=size) as desk:
         await desk.until(lambda: len(running(desk)) == 3)
         assert not cursor_in_sight(desk)
-        assert "EVENTS of part 1 " in desk.text
+        await desk.sees("EVENTS of part 1 ")
         desk.judge.allow(30)
         await desk.until(lambda: [row.split()[0] for row in running(desk)] == ["71", "72", "73"])
 

@@ -104,7 +104,7 @@ async def test_equal_chunks_are_counted_once_as_the_run_goes_on(open_desk, tmp_p
     path.write_text("\n".join(json.dumps(each) for each in [call] * 6 + [other]))
     async with open_desk(path, chunk_chars=400) as desk:
         await desk.until(lambda: desk.rows("chunks"))
-        assert "0 kept · 2 to ask" in desk.title("chunks-title")
+        await desk.until(lambda: "0 kept · 2 to ask" in desk.title("chunks-title"))
         outlook = desk.bench.outlook
         first = outlook.with_kept([outlook.keys[0]]).totals
         assert (first.kept, first.to_ask, first.equal) == (6, 1, 0)

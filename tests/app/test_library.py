@@ -308,8 +308,8 @@ async def test_several_are_judged_one_after_the_other_and_keep_their_results(
     async with open_desk(*three, gated=True) as desk:
         await desk.press("A", "r")
         await desk.until(lambda: "◐ judging 0/" in desk.row("long.jsonl"))
-        assert "… waiting" in desk.row("middle.jsonl")
-        assert "… waiting" in desk.row("short.jsonl")
+        await desk.until(lambda: "… waiting" in desk.row("middle.jsonl"))
+        await desk.until(lambda: "… waiting" in desk.row("short.jsonl"))
         await desk.until(lambda: "1 of 3: ◐ judging" in status(desk))
         desk.judge.gate.set()
         await desk.until(lambda: not desk.shelf.busy)
@@ -317,7 +317,7 @@ async def test_several_are_judged_one_after_the_other_and_keep_their_results(
         assert "✓ complete 1.00 · 10/10" in desk.row("middle.jsonl")
     async with open_desk(*three) as desk:
         await desk.until(lambda: "· 1 finding" in desk.row("short.jsonl"))
-        assert "complete" in desk.row("long.jsonl")
+        await desk.until(lambda: "complete" in desk.row("long.jsonl"))
         # What is asked for is said, though it is nothing; and nothing is recorded twice.
         recorded = await desk.bench.store.judgment_ids()
         await desk.press("e")
@@ -331,7 +331,7 @@ async def test_several_are_judged_one_after_the_other_and_keep_their_results(
         await desk.press("A", "r")
         about = "nothing to ask about 3 sessions: all 30 chunks are kept"
         await desk.until(lambda: about in messages(desk))
-        assert "· 0 to ask" in desk.row("short.jsonl")
+        await desk.until(lambda: "· 0 to ask" in desk.row("short.jsonl"))
         await desk.press("A", "enter")
         await desk.sees("kept · 1 finding · r asks nothing")
         await desk.press("r")
@@ -389,8 +389,8 @@ async def test_one_cancel_ends_everything(open_desk, three, by):
             await desk.click("#button-cancel-all")
         await desk.until(lambda: not desk.shelf.busy)
         await desk.until(lambda: "✗ cancelled" in desk.row("long.jsonl"))
-        assert "✗ cancelled" in desk.row("middle.jsonl")
-        assert "✗ cancelled" in desk.row("short.jsonl")
+        await desk.until(lambda: "✗ cancelled" in desk.row("middle.jsonl"))
+        await desk.until(lambda: "✗ cancelled" in desk.row("short.jsonl"))
 
 
 async def test_a_row_is_cancelled_by_itself(open_desk, three):
@@ -403,7 +403,7 @@ async def test_a_row_is_cancelled_by_itself(open_desk, three):
         await desk.until(lambda: "✗ cancelled" in desk.row("long.jsonl"))
         desk.judge.gate.set()
         await desk.until(lambda: "complete" in desk.row("short.jsonl"))
-        assert "✗ cancelled" in desk.row("middle.jsonl")
+        await desk.until(lambda: "✗ cancelled" in desk.row("middle.jsonl"))
 
 
 async def test_a_judge_that_answers_nobody_ends_the_rest(open_desk, three, remote):
@@ -414,8 +414,8 @@ async def test_a_judge_that_answers_nobody_ends_the_rest(open_desk, three, remot
             await desk.press("enter")
             await desk.until(lambda: not desk.shelf.busy and desk.shelf.lasts)
             await desk.until(lambda: "✗ failed" in desk.row("long.jsonl"))
-            assert "✗ not asked: " in desk.row("middle.jsonl")
-            assert "✗ not asked: " in desk.row("short.jsonl")
+            await desk.until(lambda: "✗ not asked: " in desk.row("middle.jsonl"))
+            await desk.until(lambda: "✗ not asked: " in desk.row("short.jsonl"))
             words = "2 waiting session(s) were not asked"
             await desk.until(lambda: [n for n in messages(desk) if words in n])
             assert sum("no such key" in n for n in messages(desk)) == 1
@@ -488,7 +488,7 @@ async def test_the_title_has_what_the_other_columns_leave(open_desk, tmp_path):
         await desk.press("A", "r")
         await desk.until(lambda: len(desk.shelf.lasts) == 2 and not desk.shelf.busy)
         await desk.until(lambda: "✓ complete 1.00 · 1/1" in desk.row("Split"))
-        assert title[:25] in desk.row("Split")
+        await desk.until(lambda: title[:25] in desk.row("Split"))
         assert desk.title("library-columns").index("last result") == desk.row("Split").index("✓")
 
 
@@ -517,7 +517,7 @@ async def test_what_is_no_session_says_why_and_can_be_hidden(open_desk, three, t
         assert messages(desk) == []
         await desk.press("end", "enter")
         await desk.until(lambda: any("package.json" in n for n in messages(desk)))
-        assert "SESSIONS 4" in desk.text
+        await desk.sees("SESSIONS 4")
         await desk.press("h")
         await desk.sees("SESSIONS 3 of 4")
         assert desk.row("package.json") == ""
@@ -530,7 +530,7 @@ async def test_a_named_path_that_cannot_be_read_is_said_beside_the_others(
 ):
     async with open_desk(*three, tmp_path / "gone.jsonl") as desk:
         await desk.until(lambda: any("gone.jsonl" in n for n in messages(desk)))
-        assert "✗ " in desk.row("gone.jsonl")
+        await desk.until(lambda: "✗ " in desk.row("gone.jsonl"))
         await desk.press("A", "r")
         await desk.until(lambda: len(desk.shelf.lasts) == 3 and not desk.shelf.busy)
 

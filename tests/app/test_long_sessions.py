@@ -68,7 +68,7 @@ async def test_the_first_events_are_shown_while_the_rest_is_read(open_desk, tmp_
         # What was looked at is looked at still.
         await desk.until(lambda: desk.app.screen.events.cursor == 3)
         assert desk.app.screen.chunks.cursor == 0
-        assert "EVENT 3" in desk.title("detail-title")
+        await desk.until(lambda: "EVENT 3" in desk.title("detail-title"))
         assert desk.bench.first is None
 
 
@@ -187,7 +187,7 @@ async def test_a_line_that_is_still_written_waits_for_its_end(
         await desk.sees("50 B more in the file")
         await desk.press("R")
         await desk.until(lambda: desk.bench.loading is None)
-        assert "40 events" in desk.text
+        await desk.sees("40 events")
         with path.open("a") as file:
             file.write(last[50:])
         await desk.sees("1 new line")

@@ -139,7 +139,7 @@ async def test_a_cancelled_try_does_not_hide_the_complete_result_before_it(open_
     await begin_and_quit(open_desk, two, chunk_chars=500)
     async with open_desk(*two, size=size) as desk:
         await desk.until(lambda: "before: ⚑ 0.87" in desk.row("long.jsonl"))
-        assert "at 500; " in desk.row("long.jsonl")
+        await desk.until(lambda: "at 500; " in desk.row("long.jsonl"))
         await desk.sees(f"{JUDGED}/30 at 500 chars · 0 findings · before: complete 0.87")
         await desk.sees("J 1 enter r goes on" if size[0] < 100 else "J 1 enter r: goes on at 500")
         await desk.press(*"ooo")

@@ -47,7 +47,7 @@ async def test_what_is_wrong_with_a_models_name_is_said_before_a_run(
         await desk.until(lambda: desk.rows("chunks"))
         await desk.until(lambda: painted(desk, "live").startswith("! "))
         assert "unknown" in painted(desk, "live") or "is known" in painted(desk, "live")
-        assert "r runs" in desk.title("live")
+        await desk.until(lambda: "r runs" in desk.title("live"))
         assert not wide or "unknown" in painted(desk, "fact-choose-model")
         await desk.press("m")
         # Among those to choose from as well, before one is chosen; a low list has not all in sight.

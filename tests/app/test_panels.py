@@ -86,11 +86,11 @@ async def test_keys_move_the_borders_of_the_panel_with_the_keys_as_far_as_it_sta
         await drag(desk, "tabs", down=-8)
         await desk.until(lambda: len(desk.rows("chunks")) <= 3)
         assert seen(desk) == [*PANELS]
-        assert "CHUNKS" in desk.text
+        await desk.sees("CHUNKS")
         await drag(desk, "tabs", down=12)
         await desk.press("left_parenthesis")
         await desk.until(lambda: region(desk, "below-panel").height == 5)
-        assert "[copy y]" in desk.text
+        await desk.sees("[copy y]")
 
 
 async def test_one_panel_fills_the_screen_until_another_one_is_wanted(open_desk, write_session):
@@ -163,7 +163,7 @@ async def test_in_a_small_terminal_both_halves_are_there_and_nothing_is_half_the
             await desk.pilot.resize_terminal(columns, rows)
             await desk.until(lambda rows=rows: region(desk, "keys").y == rows - 1)
             assert seen(desk) == [*PANELS]
-        assert "[ 0.5 s t ]" in desk.text
+        await desk.sees("[ 0.5 s t ]")
         await desk.press("escape")
         await desk.pilot.resize_terminal(40, 12)
         await desk.until(lambda: region(desk, "keys").y == 11)

@@ -39,8 +39,8 @@ async def test_a_short_limit_that_cuts_nothing_off_is_explained(open_desk, write
         said = "done within 0.5 s, nothing timed out: try smaller chunks ([) or a longer session"
         await desk.until(lambda: said in messages(desk))
         await desk.until(lambda: said[:70] in painted(desk, "status"))
-        assert said in desk.title("status")
-        assert "complete: " in desk.title("status")
+        await desk.until(lambda: said in desk.title("status"))
+        await desk.until(lambda: "complete: " in desk.title("status"))
         await desk.press("r")
         await desk.until(lambda: said not in desk.title("status"))
 
@@ -170,7 +170,9 @@ async def test_a_model_that_cannot_be_asked_is_known_before_a_run(open_desk, wri
         assert desk.title("live").startswith(f"ANTHROPIC_API_KEY is not set: {another} · not")
         await desk.press("r")
         await desk.until(lambda: painted(desk, "status").find(f"✗ {another}: no credential") >= 0)
-        assert "set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN" in desk.title("status")
+        await desk.until(
+            lambda: "set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN" in desk.title("status")
+        )
         await desk.until(lambda: any(words.startswith(another) for words in messages(desk)))
         assert not any("--model" in words for words in (*messages(desk), desk.title("status")))
 

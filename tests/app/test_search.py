@@ -174,7 +174,7 @@ async def test_the_piece_of_a_long_event_that_holds_the_hit_is_shown(open_desk, 
         await desk.press("slash")
         burst(desk, *"needle", "\r")
         await desk.until(lambda: title(desk).startswith("EVENT 1"), "the event")
-        assert "piece 4 of" in desk.title("detail-title")
+        await desk.until(lambda: "piece 4 of" in desk.title("detail-title"))
         assert marked(desk) == "needle"
 
 

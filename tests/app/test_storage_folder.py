@@ -12,7 +12,7 @@ async def test_a_storage_folder_is_counted_in_the_library_and_opens(
     other = write_session("other.jsonl", 30)
     async with open_desk(folder, other) as desk:
         await desk.until(lambda: "opencode" in " ".join(desk.rows("sessions")))
-        assert any("Tidy up" in row for row in desk.rows("sessions"))
+        await desk.until(lambda: any("Tidy up" in row for row in desk.rows("sessions")))
         await desk.press("down", "enter")
         await desk.until(lambda: desk.bench.session is not None)
         assert desk.bench.session.format == "opencode"

@@ -34,7 +34,7 @@ async def test_a_key_changes_the_chunk_size_and_everything_that_follows_from_it(
         await desk.press("right_square_bracket")
         assert desk.bench.settings.chunk_chars == 1500
         assert desk.title("chunks-title") != before
-        assert f"CHUNKS {len(desk.bench.outlook.plan)} " in desk.text
+        await desk.sees(f"CHUNKS {len(desk.bench.outlook.plan)} ")
         assert desk.title("events-title") != first
         await desk.press("minus")
         assert desk.title("chunks-title") == before
@@ -45,7 +45,7 @@ async def test_a_typed_chunk_size_is_used(open_desk, write_session):
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("s", *"5000", "enter")
         await desk.until(lambda: desk.bench.settings.chunk_chars == 5000)
-        assert f"CHUNKS {len(desk.bench.outlook.plan)} " in desk.text
+        await desk.sees(f"CHUNKS {len(desk.bench.outlook.plan)} ")
 
 
 async def test_a_wrong_chunk_size_is_explained_and_not_used(open_desk, write_session):
@@ -97,7 +97,7 @@ async def test_events_of_the_chunk_end_at_a_boundary_followed_by_the_next_ones(
 async def test_a_piece_of_a_long_event_says_which_it_is(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 2, padding=3000)) as desk:
         await desk.until(lambda: desk.rows("chunks"))
-        assert "piece 1 of 4" in desk.rows("chunks")[0]
+        await desk.until(lambda: "piece 1 of 4" in desk.rows("chunks")[0])
         await desk.press("down")
         await desk.sees("[piece 2 of 4]")
 
@@ -138,7 +138,7 @@ async def test_the_layout_follows_a_resize(open_desk, write_session):
         await desk.until(lambda: desk.rows("chunks"))
         await desk.pilot.resize_terminal(80, 24)
         await desk.until(lambda: desk.app.screen.has_class("-narrow"))
-        assert "CHUNKS" in desk.text
+        await desk.sees("CHUNKS")
         assert max(map(len, desk.lines)) <= 80
 
 
