@@ -364,6 +364,8 @@ async def test_buttons_and_the_key_bar_do_what_their_keys_do(open_desk, write_se
         await desk.click("#button-cancel-run")
         await desk.until(ended(desk))
         assert desk.bench.run.result.status == "cancelled"
+        await desk.until(lambda: "c Cancel chunk" not in desk.lines[-1], "nothing runs any more")
+        await desk.sees("cancelled; ")
         bar = desk.lines[-1]
         await desk.pilot.click("#keys", offset=(bar.index("Help") - 1, 0))
         await desk.sees("KEYS")

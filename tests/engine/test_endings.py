@@ -21,7 +21,7 @@ import pytest
 from sessions_for_tests import CHUNK_CHARS, write_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 COUNT = 6
@@ -31,10 +31,23 @@ JUDGED, STUCK = 2, "slow=60@3-6"
 PATIENCE = 30.0
 PIPE_BYTES = 65_536
 
-# One signal more comes while Python takes itself apart, after everything else.
-AND_ONE_AT_THE_END = """
-import os, signal, sys
+# The program, which also says when a question is on its way: a lease is taken a moment before.
+SAYS_WHAT_IT_ASKS = """
+import sys
+from longjudge.board import Board
 from longjudge.cli import main
+started = Board.started
+def start(board, position):
+    started(board, position)
+    print("asked about", position + 1, file=sys.stderr, flush=True)
+Board.started = start
+"""
+PROGRAM = f"{SAYS_WHAT_IT_ASKS}sys.exit(main(sys.argv[1:]))"
+
+# One signal more comes while Python takes itself apart, after everything else.
+AND_ONE_AT_THE_END = f"""
+{SAYS_WHAT_IT_ASKS}
+import os, signal
 class Last:
     def __del__(self, kill=os.kill, number=os.getpid(), hang_up=signal.SIGHUP):
         kill(number, hang_up)
@@ -46,12 +59,10 @@ sys.exit(main(sys.argv[1:]))
 class Command:
     """A `judge` command as a process; what it says is read line by line."""
 
-    def __init__(
-        self, path: Path, store: Path, *options: str, run: Sequence[str] = ("-m", "longjudge")
-    ) -> None:
+    def __init__(self, path: Path, store: Path, *options: str, program: str = PROGRAM) -> None:
         self.process = subprocess.Popen(
             [
-                *(sys.executable, *run, "judge", str(path), "--json"),
+                *(sys.executable, "-c", program, "judge", str(path), "--json"),
                 *("--model", "offline", "--chunk-chars", str(CHUNK_CHARS), "--store", str(store)),
                 *options,
             ],
@@ -107,8 +118,8 @@ class Command:
 
 
 @contextmanager
-def judging(path: Path, store: Path, *options: str, **run: Sequence[str]) -> Iterator[Command]:
-    command = Command(path, store, *options, **run)
+def judging(path: Path, store: Path, *options: str, **program: str) -> Iterator[Command]:
+    command = Command(path, store, *options, **program)
     try:
         yield command
     finally:
@@ -138,8 +149,10 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def until_in_flight(store: Path) -> None:
+def until_in_flight(command: Command, store: Path) -> None:
     """What can be judged is, and the rest is being asked."""
+    for part in range(1, COUNT + 1):
+        command.until_said(f"asked about {part}\n")
     until(lambda: count(store, "verdicts") == JUDGED and count(store, "leases") == COUNT - JUDGED)
 
 
@@ -160,9 +173,9 @@ def check_over(store: Path) -> None:
 def test_of_several_signals_the_first_names_the_exit_code_and_none_breaks_the_cleanup(
     session_file: Path, store_file: Path, numbers: tuple[int, ...], code: int
 ) -> None:
-    program = ("-c", AND_ONE_AT_THE_END)
-    with judging(session_file, store_file, "--fault", STUCK, run=program) as command:
-        until_in_flight(store_file)
+    program = AND_ONE_AT_THE_END
+    with judging(session_file, store_file, "--fault", STUCK, program=program) as command:
+        until_in_flight(command, store_file)
         command.send(numbers[0])
         command.until_said("stopping (cancel)")
         # In the grace, and in the cleanup that follows it.
@@ -190,7 +203,7 @@ def test_a_signal_ends_the_wait_that_a_provider_ordered(
 
 def test_a_signal_ends_the_wait_for_another_process(session_file: Path, store_file: Path) -> None:
     with judging(session_file, store_file, "--fault", STUCK) as other:
-        until_in_flight(store_file)
+        until_in_flight(other, store_file)
         with judging(session_file, store_file) as command:
             until(lambda: count(store_file, "owners") == 2)
             command.send(TERM)
@@ -208,7 +221,7 @@ def test_a_store_that_another_process_holds_keeps_no_signal_waiting(
     session_file: Path, store_file: Path
 ) -> None:
     with judging(session_file, store_file, "--fault", STUCK) as command:
-        until_in_flight(store_file)
+        until_in_flight(command, store_file)
         with closing(sqlite3.connect(store_file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             command.send(TERM)

@@ -58,6 +58,9 @@ def test_the_sample_holds_what_would_act_on_a_terminal(hostile_sample):
 def test_no_control_byte_of_a_hostile_session_reaches_the_wire(open_terminal, hostile_sample):
     terminal = open_terminal("--model", "offline", "--chunk-chars", "60000", hostile_sample)
     walk(terminal)
+    # The walk may have moved the slider: a thousand chunks take the rules minutes here.
+    terminal.send("s60000\r")
+    terminal.sees("60000")
     terminal.send("r")
     terminal.sees("complete: ")
     terminal.send("\t\t\r")
