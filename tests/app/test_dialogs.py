@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from longjudge_tui import clipboard
+from longjudge_tui.bench.event_log import LogKind
+from longjudge_tui.bench.watching import Watch
 from longjudge_tui.commands import COMMANDS, Scope, command
 from longjudge_tui.lab import wishes
 from longjudge_tui.widgets.lines import panel_around
@@ -95,6 +97,20 @@ async def test_the_log_follows_filters_leads_to_chunks_and_is_handed_out(
         await desk.press("escape")
         await desk.sees("SESSIONS 1")
         tried.assert_all()
+
+
+async def test_the_log_says_what_a_run_is_about_before_it_begins(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", 12)) as desk:
+        await planned(desk)
+        log, first = desk.bench.log, desk.bench.log.end
+        # As if the run came before the first look, and no other look before its end.
+        desk.app._watch = Watch(desk.bench)
+        desk.app._watch.follow = lambda: None
+        desk.bench.tuning.set_time_limit(77)
+        desk.bench.start()
+        await desk.until(lambda: desk.bench.run and desk.bench.run.result)
+        kinds = [each.kind for each in log.since(first)]
+        assert kinds[:3] == [LogKind.SESSION, LogKind.SETTING, LogKind.RUN]
 
 
 async def test_prompt_choice_and_price_have_their_keys_and_their_help(open_desk, write_session):

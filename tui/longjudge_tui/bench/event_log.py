@@ -105,7 +105,8 @@ class LogLine:
 class EventLog:
     """The lines, oldest first. `on_line` is given each line as it comes, but no repetition.
 
-    `changes` counts what was added, repetitions too, `counts` the held lines by kind.
+    `changes` counts what was added, repetitions too, `counts` the held lines by kind. Whoever
+    notes only now and then what it finds is to `catch_up` before anything that follows from it.
     `file` says where the lines are written to, in words; `file_fault` why they are not.
     """
 
@@ -114,6 +115,7 @@ class EventLog:
         self.file = ""
         self.file_fault = ""
         self.on_line: Callable[[LogLine], None] = lambda _: None
+        self.catch_up: Callable[[], None] = lambda: None
         self.counts: Counter[LogKind] = Counter()
         self._lines: list[LogLine] = []
         self._next = 0

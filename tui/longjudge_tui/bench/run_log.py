@@ -50,6 +50,7 @@ class RunLog:
         self, totals: Totals, judge: Judge, rubric: Rubric, settings: Settings, forced: str
     ) -> None:
         """A judgment begins."""
+        self._log.catch_up()
         size = (
             f"{settings.chunk_chars:,} characters"
             if settings.chunk_tokens is None

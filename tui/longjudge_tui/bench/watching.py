@@ -36,6 +36,7 @@ class Watch:
         self._change: Change | None = None
         self._noted = self._seen = _settings(bench)
         self._since = time.monotonic()
+        bench.log.catch_up = self.follow
 
     def follow(self) -> None:
         """Note what has changed since the last look."""
