@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import json
 import sys
 import time
@@ -98,6 +99,12 @@ def finding_judge():
     return FindingJudge
 
 
+def _source(condition: Callable[[], object]) -> str:
+    with suppress(OSError, TypeError):
+        return inspect.getsource(condition).strip()
+    return repr(condition)
+
+
 class Desk:
     """What a test sees of the app, and how it waits."""
 
@@ -111,7 +118,7 @@ class Desk:
                 if condition():
                     return
             await self.pilot.pause()
-        raise AssertionError(f"never: {what or condition}\n{self.text}")
+        raise AssertionError(f"never: {what or _source(condition)}\n{self.text}")
 
     async def sees(self, words: str) -> None:
         await self.until(lambda: words in self.text, f"{words!r} on the screen")

@@ -60,12 +60,12 @@ async def test_after_a_run_only_the_gap_is_asked_and_the_others_keep_their_reaso
         judge.gate.clear()
         await ask_again(desk, way, 2)
         await desk.until(lambda: "◐ running" in desk.rows("chunks")[2])
-        assert gaps(desk, "unparsable") == chunks - 1
+        await desk.until(lambda: gaps(desk, "unparsable") == chunks - 1)
         judge.gate.set()
         await desk.until(lambda: desk.bench.run is not first and ended(desk)())
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[2])
         assert judge.asked == 1
-        assert gaps(desk, "unparsable") == chunks - 1
+        await desk.until(lambda: gaps(desk, "unparsable") == chunks - 1)
         result = desk.bench.run.result
         assert (result.judged_chunks, result.gaps) == (1, {"unparsable": chunks - 1})
         await ask_again(desk, way, 4)
@@ -137,7 +137,7 @@ async def test_an_ask_again_without_a_credential_leaves_the_gaps_as_they_were(
         await desk.press("a")
         await desk.sees("set ANTHROPIC_API_KEY")
         await desk.until(lambda: desk.bench.run is first and not desk.bench.running)
-        assert gaps(desk, "unparsable") == len(desk.bench.outlook.plan)
+        await desk.until(lambda: gaps(desk, "unparsable") == len(desk.bench.outlook.plan))
 
 
 def text_of(desk):
@@ -149,7 +149,7 @@ async def test_the_text_follows_the_chunk_from_gap_to_verdict(open_desk, write_s
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("r")
         await desk.sees("◐ running")
-        assert text_of(desk).startswith("EVENT 0 ")
+        await desk.until(lambda: text_of(desk).startswith("EVENT 0 "))
         await desk.press("c")
         await desk.until(lambda: text_of(desk).startswith("PART 1 · gap"))
         await desk.press("a")
@@ -157,7 +157,7 @@ async def test_the_text_follows_the_chunk_from_gap_to_verdict(open_desk, write_s
         desk.judge.gate.set()
         await desk.until(ended(desk))
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
-        assert text_of(desk).startswith("EVENT 0 ")
+        await desk.until(lambda: text_of(desk).startswith("EVENT 0 "))
         await desk.sees("command: ls")
 
 
@@ -197,11 +197,11 @@ async def test_a_gap_takes_the_place_of_nothing_that_is_looked_at(open_desk, wri
         looked_at = text_of(desk)
         desk.bench.cancel_part(0)
         await desk.until(lambda: "✗ gap" in desk.rows("chunks")[0])
-        assert text_of(desk) == looked_at
+        await desk.until(lambda: text_of(desk) == looked_at)
         desk.judge.gate.set()
         await desk.until(ended(desk))
         await desk.pilot.pause()
-        assert text_of(desk) == looked_at
+        await desk.until(lambda: text_of(desk) == looked_at)
 
 
 async def test_a_judgment_of_its_own_leaves_the_event_that_is_looked_at(open_desk, write_session):
@@ -218,5 +218,5 @@ async def test_a_judgment_of_its_own_leaves_the_event_that_is_looked_at(open_des
         await desk.until(lambda: "✓ clean" in desk.rows("chunks")[0])
         await desk.until(lambda: desk.bench.run is not first and ended(desk)())
         await desk.pilot.pause()
-        assert text_of(desk).startswith("EVENT 1 ")
-        assert desk.rows("events")[1].startswith("▶")
+        await desk.until(lambda: text_of(desk).startswith("EVENT 1 "))
+        await desk.until(lambda: desk.rows("events")[1].startswith("▶"))

@@ -69,14 +69,14 @@ async def test_a_judged_chunk_is_asked_anew_once_that_is_agreed_to_and_the_newes
         await desk.press("home", "down", *["a"] * 5)
         await desk.sees("part 2 is judged already: ask it anew?")
         await desk.sees("$0.00 · model offline")
-        assert len(desk.app.screen_stack) == 2
+        await desk.until(lambda: len(desk.app.screen_stack) == 2)
         await desk.press("escape", "a")
         assert not desk.bench.running
         judge.gate.clear()
         await asked_anew(desk, "enter")
         # What is known stays in sight, and counts, until there is something newer.
         await desk.until(lambda: "still ⚑ flagged" in desk.rows("chunks")[1])
-        assert "the first note" in "".join(desk.rows("findings"))
+        await desk.until(lambda: "the first note" in "".join(desk.rows("findings")))
         await desk.sees(f"judged {chunks} of {chunks}")
         judge.gate.set()
         await desk.until(ended(desk))
@@ -154,7 +154,7 @@ async def test_a_judged_chunk_waits_for_the_end_of_a_run_to_be_asked_anew(open_d
         await asked_anew(desk, "a", "enter")
         await desk.press("down", *["a"] * 9)
         await desk.sees("part 2 is judged; it can be asked anew")
-        assert len(desk.app.screen.query("Toast")) == 1
+        await desk.until(lambda: len(desk.app.screen.query("Toast")) == 1)
         desk.judge.gate.set()
         await desk.until(ended(desk))
 
@@ -209,7 +209,7 @@ async def test_a_size_that_fits_is_offered_where_parts_were_too_large(open_desk,
         parts = len(desk.bench.outlook.plan)
         await desk.sees(f"{parts} parts too large: }} uses chunks of ")
         size = desk.bench.fit.size
-        assert f"chunks of {size:,} characters" in desk.title("status")
+        await desk.until(lambda: f"chunks of {size:,} characters" in desk.title("status"))
         await desk.press("right_curly_bracket")
         assert desk.bench.settings.chunk_chars == size < 4000
         judge.error = None

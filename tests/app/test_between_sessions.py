@@ -31,7 +31,7 @@ async def test_what_a_load_that_nobody_waits_for_still_reports_is_not_shown(
         reports[0](1, 2)
         await desk.pilot.pause()
         assert desk.bench.loading is None
-        assert "reading" not in desk.lines[0]
+        await desk.until(lambda: "reading" not in desk.lines[0])
 
 
 async def test_keys_between_a_new_session_and_its_first_frame_end_nothing(

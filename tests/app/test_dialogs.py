@@ -76,8 +76,8 @@ async def test_the_log_follows_filters_leads_to_chunks_and_is_handed_out(
         assert rows[len([row for row in rows if row.strip()]) - 1].startswith("▶"), rows
         assert any("⚑" in row and "part 1" in row for row in rows), rows
         # The bar names what can be done here.
-        assert "/ Filter" in desk.lines[-1]
-        assert "Y Copy all" in desk.lines[-1]
+        await desk.until(lambda: "/ Filter" in desk.lines[-1])
+        await desk.until(lambda: "Y Copy all" in desk.lines[-1])
         # There is no trouble to show.
         await tried("log_kinds", "[verdicts, f: runs]")
         await desk.until(lambda: "run ended" not in "".join(desk.rows("log")))

@@ -64,7 +64,7 @@ async def test_a_disagreement_is_marked_counted_and_explained(
         disputed = [row for row in desk.rows("chunks") if "✓ clean ≠" in row]
         assert len(disputed) == desk.bench.run.result.disagreements == 2
         assert all("rules disagree" in row for row in disputed)
-        assert desk.text.count("✓ clean ≠") == 2
+        await desk.until(lambda: desk.text.count("✓ clean ≠") == 2)
         await desk.sees("≠ rules disagree in 2 parts")
         live = next(row for row in desk.lines if "1 finding, ≠ 2" in row)
         # What is known of the quotes, and what the run has cost, are not what has no room.
@@ -75,11 +75,15 @@ async def test_a_disagreement_is_marked_counted_and_explained(
         desk.app.screen.chunks.move_to(first)
         await desk.sees("≠ offline rules say · Destructive")
         await desk.sees("EVENT 1")
-        assert next(row for row in desk.rows("events") if "git push" in row).startswith("▷")
-        assert desk.highlighted() in DEED
-        assert desk.highlighted()
-        assert "right g" not in desk.text, "there is no mark on what the model has not found"
-        assert len(desk.rows("findings")) == 1, "it is no finding"
+        await desk.until(
+            lambda: next(row for row in desk.rows("events") if "git push" in row).startswith("▷")
+        )
+        await desk.until(lambda: desk.highlighted() in DEED)
+        await desk.until(lambda: desk.highlighted())
+        await desk.until(
+            lambda: "right g" not in desk.text, "there is no mark on what the model has not found"
+        )
+        await desk.until(lambda: len(desk.rows("findings")) == 1, "it is no finding")
     assert readers
     assert threading.main_thread() not in readers, "the rules take longer than a frame"
 
@@ -100,7 +104,7 @@ async def test_the_filter_of_findings_leads_through_the_disagreements(
         await desk.until(
             lambda: all("≠" in row and "rules: " in row for row in desk.rows("findings"))
         )
-        assert all("⚑" not in row for row in desk.rows("findings"))
+        await desk.until(lambda: all("⚑" not in row for row in desk.rows("findings")))
         await desk.sees("RULES DISAGREE 2")
         await desk.press("full_stop")
         await desk.sees("EVENT 4")
@@ -127,9 +131,9 @@ async def test_kept_disagreements_are_there_when_the_session_is_opened_again(
         await desk.until(lambda: ended(desk))
     async with open_desk(path, judge=Trusting()) as desk:
         await desk.sees("≠ 2 disagreements")
-        assert sum("✓ clean ≠" in row for row in desk.rows("chunks")) == 2
+        await desk.until(lambda: sum("✓ clean ≠" in row for row in desk.rows("chunks")) == 2)
         await desk.press("ctrl+r")
         await desk.until(lambda: sum("✓ clean ≠" in row for row in desk.rows("chunks")) == 2)
         await desk.press("f", "full_stop")
         await desk.sees("≠ offline rules say · Destructive action")
-        assert desk.highlighted()
+        await desk.until(lambda: desk.highlighted())

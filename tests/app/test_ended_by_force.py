@@ -80,7 +80,7 @@ async def test_what_a_killed_run_judged_is_found_and_gone_on_with(
         # Its end is recorded by now: the run before it has nothing more to say.
         await desk.press("J")
         await desk.sees("complete")
-        assert "broken off" not in desk.text
+        await desk.until(lambda: "broken off" not in desk.text)
         assert not note.exists()
         # One since that is gone on with and leaves nothing to record has nothing to say either.
         await desk.press("escape")

@@ -60,7 +60,7 @@ def bar(name):
         row = keys.region.y
         each = command(name)
         word = f"{each.bar_key} {each.label}"
-        assert word in desk.lines[row], desk.lines[row]
+        await desk.until(lambda: word in desk.lines[row])
         await desk.pilot.click(offset=(desk.lines[row].index(word) + 1, row))
 
     return click

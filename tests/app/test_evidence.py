@@ -83,7 +83,7 @@ async def test_two_keys_go_through_all_findings_from_anywhere_and_around(
                 lambda event=event: desk.title("detail-title").startswith(f"EVENT {event} ")
             )
             await desk.sees("quote verified")
-            assert desk.highlighted().startswith("git push --force")
+            await desk.until(lambda: desk.highlighted().startswith("git push --force"))
             assert findings(desk).here.event == event
             # Enter stays there, and a copy means it.
             assert desk.app.focused.id == "findings"
@@ -91,8 +91,11 @@ async def test_two_keys_go_through_all_findings_from_anywhere_and_around(
             assert desk.title("detail-title").startswith(f"EVENT {event} ")
         await desk.press("tab", "comma")
         await desk.sees("finding 3 of 3")
-        assert (
-            desk.bench.records.locate(findings(desk).here).position == desk.app.screen.chunks.cursor
+        await desk.until(
+            lambda: (
+                desk.bench.records.locate(findings(desk).here).position
+                == desk.app.screen.chunks.cursor
+            )
         )
 
 
@@ -117,10 +120,10 @@ async def test_a_filter_and_an_order_by_key_and_by_mouse(open_desk, write_sessio
         await desk.press("f")
         await desk.sees(f"FINDINGS {half} of {total}")
         await desk.sees(f"[filter: unverified, f: verified {half}]")
-        assert all("? unverified" in row for row in desk.rows("findings"))
+        await desk.until(lambda: all("? unverified" in row for row in desk.rows("findings")))
         await click(desk, "#tabs", "filter")
         await desk.sees(f"[filter: verified, f: not marked {total}]")
-        assert all("✓" in row for row in desk.rows("findings"))
+        await desk.until(lambda: all("✓" in row for row in desk.rows("findings")))
         await desk.press("o")
         await desk.until(lambda: f"── Destructive action · {half} ─" in desk.rows("findings")[0])
         await desk.press("f", "f")
@@ -141,8 +144,8 @@ async def test_filter_and_order_outlive_a_run(open_desk, write_session):
         here = findings(desk).here
         await judged(desk)
         await desk.sees("[filter: verified, f: not marked 3]")
-        assert "── Destructive action · 3 ─" in desk.rows("findings")[0]
-        assert findings(desk).here == here
+        await desk.until(lambda: "── Destructive action · 3 ─" in desk.rows("findings")[0])
+        await desk.until(lambda: findings(desk).here == here)
 
 
 async def test_running_again_never_empties_the_list_of_what_stays(
@@ -162,7 +165,7 @@ async def test_running_again_never_empties_the_list_of_what_stays(
         monkeypatch.setattr(LineList, "reset_rows", watched)
         await judged(desk)
         assert counts == []
-        assert findings(desk).cursor == 2
+        await desk.until(lambda: findings(desk).cursor == 2)
 
 
 async def test_a_heading_leads_nowhere_and_the_keys_pass_over_it(open_desk, write_session):
@@ -174,7 +177,7 @@ async def test_a_heading_leads_nowhere_and_the_keys_pass_over_it(open_desk, writ
         before = desk.title("detail-title")
         findings(desk).action_open()
         await desk.pilot.pause()
-        assert desk.title("detail-title") == before
+        await desk.until(lambda: desk.title("detail-title") == before)
         await desk.press("comma")
         await desk.sees("finding 3 of 3")
 
@@ -187,7 +190,7 @@ async def test_the_neighbours_of_an_event_are_shown_around_it_and_again_it_alone
         await desk.press("full_stop", "full_stop", "z")
         await desk.sees("AROUND EVENT 5 · events 1-9")
         await desk.sees("▶▶ event 5 · tool_call Bash · line 6 ──")
-        assert desk.highlighted() == "git push --force origin topic-5"
+        await desk.until(lambda: desk.highlighted() == "git push --force origin topic-5")
         view = detail(desk).view
         above = view.cursor - view.scroll_offset.y
         assert 3 < above < view.size.height - 3, "the quote is in the middle"
@@ -206,7 +209,7 @@ async def test_the_raw_record_is_shown_as_it_stands_in_the_file(open_desk, write
         await desk.press("full_stop", "i")
         await desk.sees("RAW line 3 of a.jsonl · event 2")
         await desk.sees('"kind": "tool_call",')
-        assert desk.highlighted().startswith("git push --force origin topic-2")
+        await desk.until(lambda: desk.highlighted().startswith("git push --force origin topic-2"))
         await desk.press("i")
         await desk.sees("EVENT 2 · tool_call Bash")
         await click(desk, "#detail-actions", "raw")
@@ -224,11 +227,13 @@ async def test_a_wrong_event_is_corrected_and_said_wherever_the_finding_is(
         await judged(desk, 2)
         await desk.press("full_stop")
         await desk.until(lambda: desk.title("detail-title").startswith("EVENT 2 "))
-        assert "✓ quote verified · the judge named no event of the chunk" in facts(desk)
-        assert desk.highlighted() == "git push --force origin topic-2"
+        await desk.until(
+            lambda: "✓ quote verified · the judge named no event of the chunk" in facts(desk)
+        )
+        await desk.until(lambda: desk.highlighted() == "git push --force origin topic-2")
         await desk.press("i")
         await desk.sees("RAW line 3 of a.jsonl")
-        assert desk.highlighted() == "git push --force origin topic-2"
+        await desk.until(lambda: desk.highlighted() == "git push --force origin topic-2")
         await desk.press("i")
         await desk.until(lambda: "the judge named no event" in desk.rows("findings")[0])
         await desk.until(lambda: "2 findings, quotes 1/2 verified" in desk.title("live"))
@@ -253,7 +258,7 @@ async def test_a_file_that_changed_leaves_nothing_verified_until_it_is_read_agai
         texts = sent(monkeypatch, desk)
         await desk.press("full_stop", "full_stop")
         await desk.until(lambda: "? quote cannot be checked" in facts(desk))
-        assert "quote verified" not in desk.text
+        await desk.until(lambda: "quote verified" not in desk.text)
         await desk.press("y")
         await desk.until(texts)
         assert "not verified, the text of the event cannot be read any more" in texts()[0]
@@ -303,7 +308,7 @@ async def test_marks_by_mouse(open_desk, write_session):
         await desk.until(lambda: "✘ wrong" in desk.rows("findings")[0])
         await click(desk, "#detail-actions", "right")
         await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
-        assert "✘ wrong" not in desk.text
+        await desk.until(lambda: "✘ wrong" not in desk.text)
 
 
 async def test_the_finding_under_the_cursor_is_shown_and_a_click_beside_it_means_it(
@@ -312,12 +317,12 @@ async def test_the_finding_under_the_cursor_is_shown_and_a_click_beside_it_means
     async with open_desk(write_session("a.jsonl", 10, FLAGGED)) as desk:
         await judged(desk)
         await desk.press("full_stop", "down")
-        assert desk.app.focused is findings(desk)
+        await desk.until(lambda: desk.app.focused is findings(desk))
         await desk.sees("finding 2 of 3")
-        assert desk.title("detail-title").startswith("EVENT 5 ")
+        await desk.until(lambda: desk.title("detail-title").startswith("EVENT 5 "))
         await click(desk, "#detail-actions", "right")
         await desk.until(lambda: "✔ right" in desk.rows("findings")[1])
-        assert "✔ right" not in desk.rows("findings")[0]
+        await desk.until(lambda: "✔ right" not in desk.rows("findings")[0])
         # A hit is an event like any other: what was found in it stands above it, and is meant.
         await desk.press("slash", *"topic-8", "enter")
         await desk.sees("finding 3 of 3")
@@ -329,7 +334,7 @@ async def test_the_finding_under_the_cursor_is_shown_and_a_click_beside_it_means
         await desk.press("escape")
         await desk.sees("finding 2 of 3")
         await desk.press("1")
-        assert findings(desk).here.event == 5
+        await desk.until(lambda: findings(desk).here.event == 5)
         await desk.press("w")
         await desk.until(lambda: "✘ wrong" in desk.rows("findings")[1])
         # With the keys in the list, they still mean what is shown.
@@ -362,7 +367,7 @@ async def test_what_a_mark_takes_out_of_the_filter_makes_room_for_the_next(
         await desk.sees("FINDINGS 2 of 3")
         await desk.press("full_stop")
         await desk.sees("finding 1 of 2")
-        assert findings(desk).here.event == 5
+        await desk.until(lambda: findings(desk).here.event == 5)
 
 
 async def test_marks_outlive_other_chunks_other_versions_of_the_rubric_and_the_program(
@@ -374,7 +379,7 @@ async def test_marks_outlive_other_chunks_other_versions_of_the_rubric_and_the_p
         await judged(desk)
         await desk.until(lambda: "✔ right" in desk.rows("findings")[0])
         await desk.until(lambda: "✘ wrong" in desk.rows("findings")[1])
-        assert not re.search("right|wrong", desk.rows("findings")[2])
+        await desk.until(lambda: not re.search("right|wrong", desk.rows("findings")[2]))
 
     async with open_desk(path) as desk:
         await judged(desk)
@@ -402,7 +407,7 @@ async def test_a_mark_that_cannot_be_kept_is_refused_with_the_reason(
         sqlite3.connect(store).close()
         await desk.press("full_stop", "g")
         await desk.sees("the mark is not kept")
-        assert "✔ right" not in desk.text
+        await desk.until(lambda: "✔ right" not in desk.text)
 
 
 async def test_a_finding_is_copied_as_markdown_and_as_json(open_desk, write_session, monkeypatch):
@@ -515,7 +520,7 @@ async def test_what_a_finding_says_stands_whole_above_its_quote(
         await judged(desk, 2)
         await desk.press("full_stop", "full_stop")
         await desk.until(lambda: "another note" in facts(desk))
-        assert "? quote not found" in facts(desk)
+        await desk.until(lambda: "? quote not found" in facts(desk))
         await desk.press("full_stop", "w")
         said = "Destructive action · severity high · ✓ quote verified · ✘ wrong"
         await desk.until(lambda: said in facts(desk))
@@ -547,7 +552,7 @@ async def test_a_note_without_room_says_what_leads_to_all_of_it(
         await judged(desk, 1)
         await desk.press("full_stop")
         await desk.until(lambda: facts(desk).endswith("… (v: all)"))
-        assert desk.highlighted() == "ls"
+        await desk.until(lambda: desk.highlighted() == "ls")
         await desk.press("v")
         await desk.sees("edits that follow depend on the name")
 
@@ -676,7 +681,9 @@ async def test_what_a_copy_says_leaves_the_finding_in_sight_on_a_small_screen(
         await desk.sees("S saves a file")
         toast = desk.app.screen.query_one("Toast")
         assert toast.region.height <= 3
-        assert toast.region.bottom <= desk.app.screen.query_one("#detail-title").region.y
+        await desk.until(
+            lambda: toast.region.bottom <= desk.app.screen.query_one("#detail-title").region.y
+        )
         await desk.sees("EVENT 2 · finding 1 of 3")
 
 
@@ -686,7 +693,7 @@ async def test_the_keys_say_that_there_is_more_below(open_desk, write_session, s
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("question_mark")
         await desk.sees("↓ more · lines 1-")
-        assert "↑ more" not in desk.text
+        await desk.until(lambda: "↑ more" not in desk.text)
         await desk.press("pagedown")
         await desk.sees("↑ more · ")
         await desk.press("end")

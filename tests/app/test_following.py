@@ -77,7 +77,7 @@ async def told(desk) -> None:
 async def test_what_is_judged_stays_in_sight_with_its_cancel(held, size):
     async with held(size=size) as desk:
         await desk.until(lambda: len(running(desk)) == 3)
-        assert not cursor_in_sight(desk)
+        await desk.until(lambda: not cursor_in_sight(desk))
         await desk.sees("EVENTS of part 1 ")
         desk.judge.allow(30)
         await desk.until(lambda: [row.split()[0] for row in running(desk)] == ["71", "72", "73"])
@@ -116,7 +116,7 @@ async def test_whoever_moves_through_the_chunks_stays_where_he_is(held, by):
         desk.judge.allow(30)
         await desk.until(lambda: desk.judge.asked == ANSWERED + 33)
         await told(desk)
-        assert [row[1:].split()[0] for row in desk.rows("chunks")] == parts
+        await desk.until(lambda: [row[1:].split()[0] for row in desk.rows("chunks")] == parts)
 
 
 async def test_a_key_leads_to_what_is_judged_and_follows_again(held):
@@ -127,7 +127,7 @@ async def test_a_key_leads_to_what_is_judged_and_follows_again(held):
         await desk.press("j")
         await desk.until(lambda: len(running(desk)) == 3)
         # The one that was asked about last: the others may end before the next key.
-        assert running(desk)[-1].startswith("▶")
+        await desk.until(lambda: running(desk)[-1].startswith("▶"))
         # From another panel, the log here, it brings the keys along.
         await desk.press("4", "j", "M")
         await desk.until(lambda: len(desk.rows("chunks")) > 20 and "EVENTS of" not in desk.text)
@@ -155,7 +155,7 @@ async def test_after_an_ask_again_the_list_stays_with_that_chunk(held):
         desk.judge.allow(20)
         await desk.until(lambda: desk.judge.asked > asked + 15)
         await told(desk)
-        assert cursor_in_sight(desk)
+        await desk.until(lambda: cursor_in_sight(desk))
         await desk.press("j")
         await desk.until(lambda: desk.app.screen.query_one("#chunks").following)
 
@@ -190,7 +190,7 @@ async def test_a_clicked_cancel_keeps_the_rows_where_they_are(held):
         desk.judge.allow(30)
         await desk.until(lambda: desk.judge.asked >= ANSWERED + 33)
         await told(desk)
-        assert [each[1:].split()[0] for each in desk.rows("chunks")] == parts
+        await desk.until(lambda: [each[1:].split()[0] for each in desk.rows("chunks")] == parts)
 
 
 async def test_the_next_run_is_followed_again(held):

@@ -54,9 +54,11 @@ async def test_the_prompt_is_what_would_be_sent(open_desk, write_session, copied
         await desk.press("down")
         await open_text(desk, way, "e", "show-prompt")
         question = build_question(desk.bench.session, desk.bench.outlook.plan, 1, desk.bench.rubric)
-        assert "PROMPT of part 2 · ~" in shown(desk)
-        assert "tokens" in shown(desk)
-        assert f"{len(question.system) + len(question.user) + 1:,} characters" in shown(desk)
+        await desk.until(lambda: "PROMPT of part 2 · ~" in shown(desk))
+        await desk.until(lambda: "tokens" in shown(desk))
+        await desk.until(
+            lambda: f"{len(question.system) + len(question.user) + 1:,} characters" in shown(desk)
+        )
         await desk.sees("── SYSTEM ──")
         await desk.press("y")
         await desk.sees("copied to nowhere")
@@ -73,10 +75,10 @@ async def test_what_controls_a_terminal_is_shown_cleaned_and_said(open_desk, tmp
     path.write_text(json.dumps([{"kind": "tool_call", "tool": "Bash", "input": {"c": text}}]))
     async with open_desk(path) as desk:
         await open_text(desk, "key", "e", "show-prompt")
-        assert "shown cleaned" in shown(desk)
+        await desk.until(lambda: "shown cleaned" in shown(desk))
         await desk.press("end")
         await desk.sees("before ␛]0;title␇ after")
-        assert "\x1b" not in desk.text
+        await desk.until(lambda: "\x1b" not in desk.text)
         await desk.press("y")
         await desk.until(lambda: copied)
         assert "\x1b]0;title\x07" in copied[0]
@@ -88,7 +90,7 @@ async def test_a_huge_prompt_is_shown_by_the_page(open_desk, tmp_path):
     path.write_text(json.dumps([{"kind": "tool_call", "tool": "Bash", "input": {"c": filler}}]))
     async with open_desk(path, chunk_chars=10_000_000) as desk:
         await open_text(desk, "key", "e", "show-prompt")
-        assert desk.app.screen.query_one("#full-text").row_count < 1_000
+        await desk.until(lambda: desk.app.screen.query_one("#full-text").row_count < 1_000)
         await desk.press("end")
         await desk.sees("characters after: enter shows more")
 
@@ -100,20 +102,20 @@ async def test_the_reply_is_that_of_this_run_and_later_the_kept_one(
     path = write_session("a.jsonl", 6, (0,))
     async with open_desk(path) as desk:
         await open_text(desk, way, "v", "show-reply")
-        assert "no reply yet" in shown(desk)
+        await desk.until(lambda: "no reply yet" in shown(desk))
         await desk.press("y")
         await desk.sees("nothing to copy")
         await desk.press("escape", "r")
         await desk.until(ended(desk))
         await open_text(desk, way, "v", "show-reply")
-        assert "REPLY about part 1 · of this run" in shown(desk)
+        await desk.until(lambda: "REPLY about part 1 · of this run" in shown(desk))
         await desk.sees("── events 1-2 in the reply are events 0-1 of the session: take 1 away ──")
         await desk.press("y")
         await desk.until(lambda: copied)
         assert json.loads(copied[0])["criteria"]["destructive_action"]["problem"] is True
     async with open_desk(path) as desk:
         await open_text(desk, way, "v", "show-reply")
-        assert "REPLY about part 1 · kept" in shown(desk)
+        await desk.until(lambda: "REPLY about part 1 · kept" in shown(desk))
         await desk.press("y")
         await desk.until(lambda: len(copied) == 2)
         assert copied[1] == copied[0]
@@ -149,8 +151,8 @@ async def test_the_last_reply_of_a_gap_is_shown_cleaned(open_desk, write_session
         await desk.press("r")
         await desk.until(ended(desk))
         await open_text(desk, "key", "v", "show-reply")
-        assert "the last one of a gap: unparsable" in shown(desk)
-        assert "shown cleaned" in shown(desk)
+        await desk.until(lambda: "the last one of a gap: unparsable" in shown(desk))
+        await desk.until(lambda: "shown cleaned" in shown(desk))
         await desk.sees("── no verdict: the reply holds no JSON object ──")
         await desk.sees("no idea ␛]0;title␇ [/red]")
 
@@ -167,7 +169,11 @@ async def test_the_reply_of_a_gap_is_read_again_when_its_session_is_opened_again
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("down")
         await open_text(desk, "key", "v", "show-reply")
-        assert "REPLY about part 2 · the last one of a gap: unparsable · judged 20" in shown(desk)
+        await desk.until(
+            lambda: (
+                "REPLY about part 2 · the last one of a gap: unparsable · judged 20" in shown(desk)
+            )
+        )
         await desk.sees("── no verdict: the reply holds no JSON object ──")
         await desk.sees("no idea ␛]0;title␇ [/red]")
         await desk.press("y")
@@ -175,10 +181,10 @@ async def test_the_reply_of_a_gap_is_read_again_when_its_session_is_opened_again
         assert copied == ["no idea \x1b]0;title\x07 [/red]"]
     async with open_desk(path, chunk_chars=1001) as desk:
         await open_text(desk, "key", "v", "show-reply")
-        assert "of a gap" in shown(desk)
+        await desk.until(lambda: "of a gap" in shown(desk))
     async with open_desk(path, chunk_chars=500) as desk:
         await open_text(desk, "key", "v", "show-reply")
-        assert "no reply yet" in shown(desk)
+        await desk.until(lambda: "no reply yet" in shown(desk))
 
 
 async def test_a_prompt_of_a_session_that_changed_says_so(open_desk, write_session):
@@ -188,5 +194,5 @@ async def test_a_prompt_of_a_session_that_changed_says_so(open_desk, write_sessi
         path.write_text(path.read_text().replace("ls", "pwd"))
         await desk.press("end")
         await open_text(desk, "key", "e", "show-prompt")
-        assert "cannot be built" in shown(desk)
+        await desk.until(lambda: "cannot be built" in shown(desk))
         await desk.sees("the file changed")

@@ -50,9 +50,11 @@ async def test_a_run_shows_what_it_holds_and_a_cancel_shows_it_go(open_desk, wri
         await desk.sees("nothing is held outside")
         await desk.press("r")
         await desk.sees("HOLDS 4 leases")
-        assert "◆ held" in desk.rows("holds")[0]
-        assert "4 held" in desk.title("live")
-        assert any("this window" in row and "part 1 of a" in row for row in desk.rows("holds"))
+        await desk.until(lambda: "◆ held" in desk.rows("holds")[0])
+        await desk.until(lambda: "4 held" in desk.title("live"))
+        await desk.until(
+            lambda: any("this window" in row and "part 1 of a" in row for row in desk.rows("holds"))
+        )
         # Enter leads to the chunk that is asked about.
         part = int(re.search(r"part (\d)", desk.rows("holds")[1])[1])
         await desk.press("down", "enter")
@@ -87,7 +89,7 @@ async def test_what_the_dead_left_meanwhile_is_swept_by_a_key(open_desk, write_s
         rows = desk.rows("holds")
         assert "✗ abandoned" in rows[0]
         assert "dead" in rows[0]
-        assert "\x1b" not in desk.text
+        await desk.until(lambda: "\x1b" not in desk.text)
         await desk.press("W")
         await desk.until(lambda: "✓ released" in desk.rows("holds")[1])
         await desk.sees("HOLDS none")

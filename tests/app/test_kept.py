@@ -31,7 +31,7 @@ async def test_a_restart_shows_kept_verdicts_and_findings_without_asking(open_de
         await desk.sees("FINDINGS 2")
         await desk.press("tab", "tab", "enter")
         await desk.sees("quote verified")
-        assert desk.highlighted().startswith("git push --force")
+        await desk.until(lambda: desk.highlighted().startswith("git push --force"))
         assert desk.judge.asked == 0
 
 
@@ -42,11 +42,11 @@ async def test_a_chunk_size_that_was_judged_before_shows_its_verdicts_again(
         await judge_all(desk)
         await desk.press("right_square_bracket")
         await desk.sees("not judged yet")
-        assert "FINDINGS 0" in desk.text
-        assert all("○ to ask" in row for row in desk.rows("chunks"))
+        await desk.sees("FINDINGS 0")
+        await desk.until(lambda: all("○ to ask" in row for row in desk.rows("chunks")))
         await desk.press("left_square_bracket")
         await desk.sees("1 finding · r asks nothing")
-        assert sum("⚑ flagged  kept" in row for row in desk.rows("chunks")) == 1
+        await desk.until(lambda: sum("⚑ flagged  kept" in row for row in desk.rows("chunks")) == 1)
 
 
 async def test_a_grown_session_says_what_is_kept_and_what_a_run_asks(open_desk, write_session):
@@ -56,7 +56,7 @@ async def test_a_grown_session_says_what_is_kept_and_what_a_run_asks(open_desk, 
     write_session("a.jsonl", 26, (4,))
     async with open_desk(path, gated=True) as desk:
         await desk.sees("10 of 13 kept · 1 finding · 3 to ask · ")
-        assert sum("○ to ask" in row for row in desk.rows("chunks")) == 3
+        await desk.until(lambda: sum("○ to ask" in row for row in desk.rows("chunks")) == 3)
 
 
 async def test_a_verdict_that_does_not_read_is_to_ask(open_desk, write_session, tmp_path):
@@ -71,7 +71,7 @@ async def test_a_verdict_that_does_not_read_is_to_ask(open_desk, write_session, 
     async with open_desk(path) as desk:
         await desk.sees("9 of 10 kept")
         await desk.sees("1 to ask")
-        assert sum("○ to ask" in row for row in desk.rows("chunks")) == 1
+        await desk.until(lambda: sum("○ to ask" in row for row in desk.rows("chunks")) == 1)
 
 
 async def test_the_title_counts_on_during_a_run_over_a_large_plan(open_desk, tmp_path):

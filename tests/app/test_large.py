@@ -53,7 +53,7 @@ async def test_a_huge_event_is_read_aside_and_its_piece_is_shown(open_desk, huge
         chars = piece.end - piece.start
         detail = desk.app.screen.query_one("#detail")
         assert len(detail._paged.text) == chars
-        assert "line 0 of the log␛[2J" in desk.text
+        await desk.sees("line 0 of the log␛[2J")
 
         async def walk():
             for _ in range(10):
@@ -79,4 +79,4 @@ async def test_a_quote_in_a_huge_event_is_found_from_what_was_kept(
         await desk.sees("1 of 1 kept · 1 finding · r asks nothing")
         await desk.press("tab", "tab", "enter")
         await desk.sees("quote verified")
-        assert desk.highlighted() == "drop everything"
+        await desk.until(lambda: desk.highlighted() == "drop everything")

@@ -105,7 +105,7 @@ async def test_nothing_is_said_where_the_last_judgment_went_by_what_stands(open_
     async with open_desk(*two) as desk:
         await listed(desk)
         await desk.until(lambda: "✗ cancelled" in desk.row("long.jsonl"))
-        assert " at 1k" not in desk.row("long.jsonl")
+        await desk.until(lambda: " at 1k" not in desk.row("long.jsonl"))
         await desk.press("enter")
         await desk.sees(f"{JUDGED} of 15 kept")
         await desk.sees(f"cancelled, {JUDGED} of 15 parts judged · r goes on: 12 to ask, $0.00")
@@ -144,7 +144,7 @@ async def test_a_cancelled_try_does_not_hide_the_complete_result_before_it(open_
         await desk.sees("J 1 enter r goes on" if size[0] < 100 else "J 1 enter r: goes on at 500")
         await desk.press(*"ooo")
         await desk.sees("sorted by score, lowest first" if size[0] > 60 else "by score")
-        assert "long.jsonl" in desk.rows("sessions")[0]
+        await desk.until(lambda: "long.jsonl" in desk.rows("sessions")[0])
         # A run that asks nothing takes no place from the one that can be gone on with.
         await desk.press("enter")
         await desk.sees("r asks nothing")
@@ -154,7 +154,7 @@ async def test_a_cancelled_try_does_not_hide_the_complete_result_before_it(open_
         assert "nothing is asked or recorded anew" in desk.bench.remark
         await desk.press("J")
         await desk.sees("PAST JUDGMENTS of long.jsonl · 2")
-        assert desk.text.index("✗ cancelled") < desk.text.index("⚑ complete")
+        await desk.until(lambda: desk.text.index("✗ cancelled") < desk.text.index("⚑ complete"))
 
 
 async def test_a_try_of_this_process_does_not_hide_it_either(open_desk, two):
@@ -169,7 +169,7 @@ async def test_a_try_of_this_process_does_not_hide_it_either(open_desk, two):
         await desk.until(lambda: "✗ cancelled · 3/30; before: ⚑ 0.87" in desk.row("long.jsonl"))
         await desk.press("ctrl+r")
         await listed(desk)
-        assert "✗ cancelled · 3/30; before: ⚑ 0.87" in desk.row("long.jsonl")
+        await desk.until(lambda: "✗ cancelled · 3/30; before: ⚑ 0.87" in desk.row("long.jsonl"))
 
 
 async def test_the_result_before_is_the_newest_complete_one(open_desk, two):
@@ -189,7 +189,7 @@ async def test_the_result_before_is_the_newest_complete_one(open_desk, two):
 async def test_a_finding_that_is_marked_wrong_is_counted_in_the_row(open_desk, two, size):
     async with open_desk(*two, size=size) as desk:
         await judge(desk)
-        assert "wrong" not in desk.row("long.jsonl")
+        await desk.until(lambda: "wrong" not in desk.row("long.jsonl"))
         await desk.press("enter")
         await desk.until(lambda: "FINDINGS 2" in desk.text)
         await desk.press("full_stop", "w")
@@ -199,7 +199,7 @@ async def test_a_finding_that_is_marked_wrong_is_counted_in_the_row(open_desk, t
         await desk.until(lambda: words in desk.row("long.jsonl"))
     async with open_desk(*two, size=size) as desk:
         await desk.until(lambda: words in desk.row("long.jsonl"))
-        assert "wrong" not in desk.row("short.jsonl")
+        await desk.until(lambda: "wrong" not in desk.row("short.jsonl"))
 
 
 async def test_a_result_of_the_workbench_is_counted_with_its_marks(open_desk, two):

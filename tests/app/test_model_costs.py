@@ -83,7 +83,7 @@ async def test_the_cost_is_the_one_that_the_plan_has_once_the_model_is_chosen(
         await desk.until(lambda: cost[0] in desk.title("chunks-title"))
         await desk.press("m")
         await desk.until(lambda: "● claude-haiku-4-5" in desk.text)
-        assert cost[0] in row_of(desk, "claude-haiku-4-5")
+        await desk.until(lambda: cost[0] in row_of(desk, "claude-haiku-4-5"))
 
 
 async def test_what_is_kept_for_a_model_costs_nothing_with_it_alone(
@@ -99,8 +99,8 @@ async def test_what_is_kept_for_a_model_costs_nothing_with_it_alone(
         longer = path.read_text() + "\n" + write_session("b.jsonl", 40).read_text()
         async with open_desk(path) as desk:
             await offered(desk)
-            assert " all kept  " in row_of(desk, HAIKU)
-            assert cost_of(row_of(desk, "claude-haiku-4-5")) > 0
+            await desk.until(lambda: " all kept  " in row_of(desk, HAIKU))
+            await desk.until(lambda: cost_of(row_of(desk, "claude-haiku-4-5")) > 0)
             await desk.press("escape")
             path.write_text(longer)
             await desk.press("ctrl+r")
@@ -110,8 +110,8 @@ async def test_what_is_kept_for_a_model_costs_nothing_with_it_alone(
             kept = re.search(r"· (\d+)/(\d+) kept", row_of(desk, HAIKU))
             assert kept
             assert chunks - 1 <= int(kept[1]) < int(kept[2]) == now
-            assert cost_of(row_of(desk, HAIKU)) > 0
-            assert "kept" not in row_of(desk, "claude-haiku-4-5")
+            await desk.until(lambda: cost_of(row_of(desk, HAIKU)) > 0)
+            await desk.until(lambda: "kept" not in row_of(desk, "claude-haiku-4-5"))
 
 
 async def test_the_list_is_there_before_its_costs_and_closes_without_them(open_desk, write_session):
@@ -128,7 +128,7 @@ async def test_the_list_is_there_before_its_costs_and_closes_without_them(open_d
             await desk.until(lambda: desk.rows("chunks"))
             await desk.press("m")
             await desk.until(lambda: "…  $" in row_of(desk, HAIKU))
-            assert "$0.00  no cost" in row_of(desk, "offline")
+            await desk.until(lambda: "$0.00  no cost" in row_of(desk, "offline"))
             await desk.press("down", "down")
             await desk.until(lambda: drawn(desk)[2].startswith("▶"))
             await desk.press("escape")
@@ -158,11 +158,17 @@ async def test_a_model_that_cannot_judge_by_the_rubric_says_so(open_desk, write_
         await desk.until(lambda: desk.rows("chunks"))
         desk.bench.tuning.use_rubric(load_rubric(str(path)))
         await offered(desk)
-        assert "–  no cost · cannot judge by this rubric" in row_of(desk, "offline")
+        await desk.until(
+            lambda: "–  no cost · cannot judge by this rubric" in row_of(desk, "offline")
+        )
 
 
 async def test_a_price_that_nobody_knows_is_called_unknown(open_desk, write_session, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "nobody-1")
     async with open_desk(write_session("a.jsonl", 6), size=(80, 24)) as desk:
         await offered(desk)
-        assert re.search(r" nobody-1 +price unknown  ! unknown model · JUDGE_MODEL", drawn(desk)[1])
+        await desk.until(
+            lambda: re.search(
+                r" nobody-1 +price unknown  ! unknown model · JUDGE_MODEL", drawn(desk)[1]
+            )
+        )

@@ -46,9 +46,11 @@ async def test_what_is_wrong_with_a_models_name_is_said_before_a_run(
     async with open_desk(path, judge=AnthropicJudge(TYPO), size=size) as desk:
         await desk.until(lambda: desk.rows("chunks"))
         await desk.until(lambda: painted(desk, "live").startswith("! "))
-        assert "unknown" in painted(desk, "live") or "is known" in painted(desk, "live")
+        await desk.until(
+            lambda: "unknown" in painted(desk, "live") or "is known" in painted(desk, "live")
+        )
         await desk.until(lambda: "r runs" in desk.title("live"))
-        assert not wide or "unknown" in painted(desk, "fact-choose-model")
+        await desk.until(lambda: not wide or "unknown" in painted(desk, "fact-choose-model"))
         await desk.press("m")
         # Among those to choose from as well, before one is chosen; a low list has not all in sight.
         await desk.until(
@@ -59,10 +61,12 @@ async def test_what_is_wrong_with_a_models_name_is_said_before_a_run(
         # Said at once, and it stays.
         await desk.sees(f"{OLD} is deprecated and")
         await desk.until(lambda: "retired" in painted(desk, "live"))
-        assert not wide or "retired" in painted(desk, "fact-choose-model")
+        await desk.until(lambda: not wide or "retired" in painted(desk, "fact-choose-model"))
         await desk.press("m", *HAIKU, "enter")
         await desk.until(lambda: desk.title("live").startswith(f"{HAIKU} · not judged yet"))
-        assert not wide or painted(desk, "fact-choose-model").split() == [HAIKU, "m"]
+        await desk.until(
+            lambda: not wide or painted(desk, "fact-choose-model").split() == [HAIKU, "m"]
+        )
 
 
 async def test_a_key_that_is_broken_is_said_before_anything_is_asked(
@@ -75,7 +79,7 @@ async def test_a_key_that_is_broken_is_said_before_anything_is_asked(
             await desk.sees("ANTHROPIC_API_KEY holds a space or a line end: m chooses another")
             await desk.press("r")
             await desk.sees("ANTHROPIC_API_KEY holds a space or a line end; set it to the key")
-            assert "hidden" not in desk.text
+            await desk.until(lambda: "hidden" not in desk.text)
         assert server.requests == []
 
 

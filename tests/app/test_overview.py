@@ -27,7 +27,7 @@ async def test_the_strip_shows_what_becomes_of_every_chunk_and_leads_there(
         await desk.until(lambda: strip(desk) == "▓▓▓ ▓▓▓ ▓▓▓ ▓▓▓ ░░░ ░░░")
         # It says what its glyphs mean, of those that are there, where there is room.
         await desk.sees("▓ running  ░ queued")
-        assert "█ flagged" not in desk.text
+        await desk.until(lambda: "█ flagged" not in desk.text)
         await desk.press("c")
         await desk.until(lambda: strip(desk).startswith("▚▚▚ ▓▓▓"))
         desk.judge.gate.set()
@@ -55,8 +55,8 @@ async def test_more_chunks_than_cells_show_the_most_urgent_of_each_cell(open_des
         await desk.until(lambda: strip(desk) == "·" * 78)
         await desk.press("r")
         await desk.until(lambda: "complete" in desk.text and "·" not in strip(desk))
-        assert strip(desk).count("█") == 1
-        assert strip(desk).replace("█", "▄") == "▄" * 78
+        await desk.until(lambda: strip(desk).count("█") == 1)
+        await desk.until(lambda: strip(desk).replace("█", "▄") == "▄" * 78)
         await desk.pilot.click("#timeline", offset=(1 + strip(desk).index("█"), 0))
         part = desk.bench.outlook.plan.part_of(222)
         await desk.until(lambda: abs(desk.app.screen.chunks.position + 1 - part) <= 1)
@@ -65,10 +65,10 @@ async def test_more_chunks_than_cells_show_the_most_urgent_of_each_cell(open_des
 async def test_threads_fold_away_and_whatever_leads_into_one_unfolds_it(open_desk, write_threads):
     async with open_desk(write_threads("a.jsonl", main=6, scout=4, tester=2)) as desk:
         await desk.until(lambda: folded(desk) == ["▾ main", "▾ scout", "▾ tester"])
-        assert len(desk.rows("chunks")) == 3 + 6
+        await desk.until(lambda: len(desk.rows("chunks")) == 3 + 6)
         # Where a thread begins is said among the events, and between the chunks of the strip.
         await desk.sees("── thread main ─")
-        assert strip(desk) == "··· ··· ··· │··· ··· │···"
+        await desk.until(lambda: strip(desk) == "··· ··· ··· │··· ··· │···")
         await desk.until(lambda: "T Fold  Z Fold all" in desk.lines[-1])
         await desk.press("T")
         await desk.until(lambda: folded(desk)[0] == "▸ main" and len(desk.rows("chunks")) == 6)
@@ -77,22 +77,24 @@ async def test_threads_fold_away_and_whatever_leads_into_one_unfolds_it(open_des
         await desk.until(lambda: "3 of 3 chunks judged" in desk.rows("chunks")[0])
         await desk.press("Z")
         await desk.until(lambda: folded(desk) == ["▸ main", "▸ scout", "▸ tester"])
-        assert len(desk.rows("chunks")) == 3
+        await desk.until(lambda: len(desk.rows("chunks")) == 3)
         # A key for a chunk has none to mean there.
         await desk.press("c")
         await desk.sees("this is a thread")
         # Another chunk size leaves them folded.
         await desk.press("plus")
         await desk.until(lambda: "chunk   1500" in desk.text)
-        assert folded(desk) == ["▸ main", "▸ scout", "▸ tester"]
+        await desk.until(lambda: folded(desk) == ["▸ main", "▸ scout", "▸ tester"])
         await desk.press("slash", *"scout-2", "enter")
         await desk.until(lambda: folded(desk) == ["▸ main", "▾ scout", "▸ tester"])
-        assert desk.app.screen.chunks.position == desk.bench.outlook.plan.part_of(8) - 1
+        await desk.until(
+            lambda: desk.app.screen.chunks.position == desk.bench.outlook.plan.part_of(8) - 1
+        )
         # Back from the search is back to where one was: the thread stays folded.
         await desk.press("escape")
         await desk.until(lambda: "/ search" not in desk.text)
-        assert folded(desk) == ["▸ main", "▾ scout", "▸ tester"]
-        assert desk.app.screen.chunks.on_thread
+        await desk.until(lambda: folded(desk) == ["▸ main", "▾ scout", "▸ tester"])
+        await desk.until(lambda: desk.app.screen.chunks.on_thread)
         await desk.pilot.click("#timeline", offset=(1 + strip(desk).rindex("│") + 1, 0))
         await desk.until(lambda: folded(desk) == ["▸ main", "▾ scout", "▾ tester"])
         await desk.sees("── thread tester ─")
@@ -105,7 +107,7 @@ async def test_one_thread_has_nothing_to_fold(open_desk, write_session):
         await desk.until(lambda: len(desk.rows("chunks")) == 2)
         await desk.press("T")
         await desk.sees("one thread: there is nothing to fold")
-        assert not folded(desk)
+        await desk.until(lambda: not folded(desk))
 
 
 async def test_the_curve_shows_every_size_and_sets_the_one_that_is_read(open_desk, write_session):
@@ -119,7 +121,7 @@ async def test_the_curve_shows_every_size_and_sets_the_one_that_is_read(open_des
         async def reads(size):
             chunks = len(plan_chunks(index, size))
             await desk.sees(f"{size:,} characters: {chunks} chunk")
-            assert f"0 kept · {chunks} to ask" in desk.text
+            await desk.sees(f"0 kept · {chunks} to ask")
 
         await reads(1_000)
         await desk.sees("larger chunks save less than 3 %")
@@ -135,7 +137,7 @@ async def test_the_curve_shows_every_size_and_sets_the_one_that_is_read(open_des
         # At another width other sizes stand in the columns; what is read stays.
         await desk.pilot.resize_terminal(80, 24)
         await desk.until(lambda: len(screen._sizes) < 80 and "◆ 1k is set" in desk.text)
-        assert "escape Back" in desk.lines[-1]
+        await desk.until(lambda: "escape Back" in desk.lines[-1])
         await reads(1_000)
         await desk.press("right", "right", "right")
         wanted = screen._cursor

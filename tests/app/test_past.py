@@ -86,7 +86,7 @@ async def test_yesterdays_run_goes_on_with_what_it_left(open_desk, write_session
 async def by_mouse(desk, where, word):
     """Click on a word of a line."""
     row = desk.app.screen.query_one(where).region.y
-    assert word in desk.lines[row], desk.lines[row]
+    await desk.until(lambda: word in desk.lines[row])
     await desk.pilot.click(offset=(desk.lines[row].index(word) + 1, row))
 
 
@@ -107,7 +107,7 @@ async def test_the_four_views_filter_sort_and_lead_to_each_other(open_desk, writ
         await desk.sees("ALL PAST JUDGMENTS · 2")
         await desk.press("slash", *"cancelled", "enter")
         await desk.sees("ALL PAST JUDGMENTS · 1 of 2")
-        assert "⚑ complete" not in desk.text
+        await desk.until(lambda: "⚑ complete" not in desk.text)
         await desk.press("slash", "escape", "o")
         await desk.sees("ALL PAST JUDGMENTS · 2 · session")
         await desk.press("3")
@@ -154,7 +154,7 @@ async def test_two_are_picked_and_compared_and_the_list_is_there_again(open_desk
         assert lines.cursor == 1
         await desk.press("D")
         await desk.until(lambda: not isinstance(desk.app.screen, PastScreen))
-        assert len(desk.app.screen_stack) == 3
+        await desk.until(lambda: len(desk.app.screen_stack) == 3)
         await desk.press("escape")
         await desk.until(lambda: isinstance(desk.app.screen, PastScreen))
 
@@ -213,7 +213,7 @@ async def test_a_judgment_of_another_session_opens_it_so(open_desk, write_sessio
         await desk.press("enter")
         await desk.sees(f"cancelled; {JUDGED} of 15 parts judged")
         assert desk.bench.file.path == paths[0]
-        assert "as recalled" not in desk.text
+        await desk.until(lambda: "as recalled" not in desk.text)
         await desk.press("n")
         await desk.until(lambda: desk.bench.session and desk.bench.file.path == paths[1])
         # Nobody chose that size for this one.
@@ -245,7 +245,7 @@ async def test_what_cannot_be_as_it_was_is_said(open_desk, write_session, tmp_pa
         await desk.press("enter")
         await desk.sees("the session is another one by now: ")
         await desk.sees("○ to ask")
-        assert "queued" not in desk.text
+        await desk.until(lambda: "queued" not in desk.text)
     with sqlite3.connect(tmp_path / "store.sqlite") as file:
         file.execute("UPDATE judgments SET rubric_version = 'ffff', rubric = '[red]\x1b[2J'")
     file.close()

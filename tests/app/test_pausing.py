@@ -28,11 +28,11 @@ async def test_a_pause_is_seen_everywhere_and_run_or_the_button_let_it_go_on(
         await desk.press("P")
         await desk.sees("nothing is being judged")
         await running(desk)
-        assert "[ 0.5 s" not in desk.text
+        await desk.until(lambda: "[ 0.5 s" not in desk.text)
         await desk.click("#button-pause")
         await desk.sees("PAUSED by hand: 4 answers still to come · P goes on, x cancels")
-        assert "elapsed, PAUSED by hand" in desk.title("live")
-        assert "left" not in desk.title("live")
+        await desk.until(lambda: "elapsed, PAUSED by hand" in desk.title("live"))
+        await desk.until(lambda: "left" not in desk.title("live"))
         await desk.sees("offline rules · PAUSED")
         await desk.until(lambda: "… queued   paused by hand" in desk.rows("chunks")[4])
         await desk.sees("[ Go on")
@@ -92,7 +92,7 @@ async def test_the_librarys_runs_pause_too_one_after_the_other(open_desk, write_
             "the library's judgment is PAUSED by hand: it goes on there (escape, then P)"
         )
         await desk.press("P")
-        assert "nothing is being judged" not in desk.text
+        await desk.until(lambda: "nothing is being judged" not in desk.text)
         await desk.press("escape")
         # The next one is read, and pauses in its turn.
         await desk.press("home", "c")

@@ -123,7 +123,7 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         await desk.press("ctrl+o")
         await desk.sees("SAVE AS")
         await desk.until(lambda: "enter Save  escape Not" in desk.text.splitlines()[-1])
-        assert "ctrl+r" not in desk.text.splitlines()[-1]
+        await desk.until(lambda: "ctrl+r" not in desk.text.splitlines()[-1])
         await desk.press("escape")
         await desk.until(lambda: "SAVE AS" not in desk.text)
         await desk.sees("ctrl+r Use")
@@ -133,10 +133,10 @@ async def test_what_is_not_saved_is_a_draft_until_it_is_saved(
         # What is asked stays asked, with what was typed, until it is answered.
         await desk.press("ctrl+r", "ctrl+o")
         await desk.until(lambda: told(desk, "enter saves it, escape does not; then ctrl+r uses"))
-        assert desk.app.screen is screen
+        await desk.until(lambda: desk.app.screen is screen)
         screen.set_focus(screen.area)
         await desk.press("escape", "ctrl+s")
-        assert desk.app.screen is screen
+        await desk.until(lambda: desk.app.screen is screen)
         screen.query_one("#rubric-save-path").value = str(path)
         await desk.press("ctrl+s", "enter")
         await desk.until(lambda: not screen.session.unsaved, "saved")

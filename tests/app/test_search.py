@@ -66,11 +66,11 @@ async def test_hits_are_counted_gone_through_and_shown_and_escape_leads_back(ope
         before = (title(desk), desk.rows("chunks"), desk.rows("events"))
         await desk.press("slash", *"push")
         await desk.sees("3 hits")
-        assert title(desk) == before[0]
+        await desk.until(lambda: title(desk) == before[0])
         await desk.press("enter")
         await desk.sees("hit 1 of 3")
-        assert title(desk) == "EVENT 3"
-        assert marked(desk) == "push"
+        await desk.until(lambda: title(desk) == "EVENT 3")
+        await desk.until(lambda: marked(desk) == "push")
         row = next(row for row in desk.rows("events") if row.startswith("▶"))
         assert row.startswith("▶  3»▸ Bash git push 3")
         await desk.press("n", "n")
@@ -79,12 +79,12 @@ async def test_hits_are_counted_gone_through_and_shown_and_escape_leads_back(ope
         await desk.sees("hit 1 of 3 · again from the start")
         await desk.press("N")
         await desk.sees("hit 3 of 3 · again from the end")
-        assert title(desk) == "EVENT 8"
+        await desk.until(lambda: title(desk) == "EVENT 8")
         await desk.press("escape")
         await desk.until(lambda: "/ search" not in desk.text)
-        assert (title(desk), desk.rows("chunks"), desk.rows("events")) == before
-        assert marked(desk) == ""
-        assert desk.app.screen.focused.id == "events"
+        await desk.until(lambda: (title(desk), desk.rows("chunks"), desk.rows("events")) == before)
+        await desk.until(lambda: marked(desk) == "")
+        await desk.until(lambda: desk.app.screen.focused.id == "events")
 
 
 async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, session, finding_judge):
@@ -102,7 +102,7 @@ async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, sessio
         await desk.sees("in any order on a line: tool:Bash re:7.*push|push.*7")
         field.value = "tool:Bash re:7.*push|push.*7"
         await desk.sees("1 hit")
-        assert "in any order" not in desk.text
+        await desk.until(lambda: "in any order" not in desk.text)
         field.value = "nowhere"
         await desk.sees("no event says it; ")
         await desk.sees("in part 1: enter, then .")
@@ -120,7 +120,7 @@ async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, sessio
         await desk.sees("no tool Bosh here")
         field.value = "tool:Bash ls"
         await desk.sees("7 hits")
-        assert "Bosh" not in desk.text
+        await desk.until(lambda: "Bosh" not in desk.text)
 
 
 def test_findings_that_hold_what_no_event_says_are_told_with_the_first_of_their_parts():
@@ -149,7 +149,7 @@ async def test_keys_in_one_burst_search_and_go_on(open_desk, session):
         # As it comes from a terminal that the app had not made its own yet.
         burst(desk, *"push", "\n", "n")
         await desk.sees("hit 2 of 3")
-        assert title(desk) == "EVENT 7"
+        await desk.until(lambda: title(desk) == "EVENT 7")
 
 
 async def test_a_pattern_stands_out_in_the_text_and_nothing_typed_stays_there(open_desk, session):
@@ -161,8 +161,8 @@ async def test_a_pattern_stands_out_in_the_text_and_nothing_typed_stays_there(op
         await desk.until(lambda: marked(desk) == "push 8", "the pattern's match")
         await desk.press("slash", "backspace", "enter")
         await desk.until(lambda: "/ search" not in desk.text)
-        assert title(desk) == "EVENT 8"
-        assert marked(desk) == ""
+        await desk.until(lambda: title(desk) == "EVENT 8")
+        await desk.until(lambda: marked(desk) == "")
         await desk.press("escape")
         await desk.sees("SESSIONS 1")
 
@@ -175,7 +175,7 @@ async def test_the_piece_of_a_long_event_that_holds_the_hit_is_shown(open_desk, 
         burst(desk, *"needle", "\r")
         await desk.until(lambda: title(desk).startswith("EVENT 1"), "the event")
         await desk.until(lambda: "piece 4 of" in desk.title("detail-title"))
-        assert marked(desk) == "needle"
+        await desk.until(lambda: marked(desk) == "needle")
 
 
 async def test_a_search_goes_on_in_the_session_that_is_opened_next(open_desk, tmp_path):

@@ -70,11 +70,11 @@ async def test_secrets_are_counted_before_a_run_and_stand_out_in_their_event(
     monkeypatch.chdir(tmp_path)
     async with open_desk(session_file, size=(150, 40)) as desk:
         await desk.sees("3 secrets replaced (2 github-token, 1 password)")
-        assert "NOT REDACTED" not in desk.text
+        await desk.until(lambda: "NOT REDACTED" not in desk.text)
         await desk.sees("EVENT 0 · 1 secret replaced")
         # It is the user's own file: the original is shown, and what is not sent stands out.
         await desk.sees(f"Push with {TOKEN} now")
-        assert TOKEN in reversed_text(desk)
+        await desk.until(lambda: TOKEN in reversed_text(desk))
         await desk.press("y")
         await desk.until(lambda: len(copied) == 1)
         await desk.press("Y")
@@ -106,7 +106,7 @@ async def test_where_not_every_kind_has_room_their_number_has(open_desk, tmp_pat
         await desk.until(lambda: "secrets replaced" in desk.title("live"))
         count = sum(desk.bench.secrets.counts.values())
         await desk.sees(f"{count} secrets replaced")
-        assert ("more kinds)" in desk.text) == (width == 120)
+        await desk.until(lambda: ("more kinds)" in desk.text) == (width == 120))
 
 
 async def test_the_question_at_a_price_says_what_is_replaced(open_desk, session_file, monkeypatch):
@@ -149,7 +149,7 @@ async def test_without_redaction_every_screen_says_so_and_copies_are_as_it_is(
     async with open_desk(session_file, size=(150, 40), redact=False) as desk:
         await desk.sees("NOT REDACTED")
         await desk.sees("· not redacted")
-        assert "secret replaced" not in desk.text
+        await desk.until(lambda: "secret replaced" not in desk.text)
         await desk.press("y")
         await desk.until(lambda: copied)
         assert TOKEN in copied[0]
@@ -161,7 +161,7 @@ async def test_without_redaction_every_screen_says_so_and_copies_are_as_it_is(
         await desk.until(lambda: desk.rows("chunks"))
         await desk.press("e")
         await desk.sees("── not redacted: secrets stay in what is sent ──")
-        assert "· NOT REDACTED" in desk.text
+        await desk.sees("· NOT REDACTED")
     other = session_file.with_name("other.jsonl")
     other.write_bytes(session_file.read_bytes())
     async with open_desk(session_file, other, redact=False) as desk:

@@ -93,7 +93,9 @@ async def test_the_estimate_of_several_is_that_of_the_command(open_desk, family,
             assert (price.chunks, price.to_ask) == (total["chunks"], total["to_ask"])
             assert price.low == pytest.approx(total["cost_usd_low"])
             assert price.high == pytest.approx(total["cost_usd_high"])
-            assert "all of it is in another file" in "".join(desk.rows("sessions"))
+            await desk.until(
+                lambda: "all of it is in another file" in "".join(desk.rows("sessions"))
+            )
             # Without the file that it goes on from, an estimate that leaned on it holds no more.
             whole = price.to_ask
             assert desk.shelf.listing.view[0].path.name == "goes-on.jsonl"
@@ -198,7 +200,7 @@ async def test_the_size_of_a_session_is_that_with_its_subagents(open_desk, tmp_p
         await desk.until(lambda: f"2 selected · {whole / 1000:.0f} kB" in desk.text)
         await desk.press("A", *"ooooo")
         await desk.sees("sorted by file size, largest first")
-        assert kilobytes in desk.rows("sessions")[0]
+        await desk.until(lambda: kilobytes in desk.rows("sessions")[0])
 
 
 def folder_of(path):

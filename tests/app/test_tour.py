@@ -35,8 +35,8 @@ async def test_each_key_leads_to_the_next(open_desk, write_session, size):
         await desk.sees("3/3 · press .")
         await desk.press("full_stop")
         await desk.sees("that was the tour")
-        assert not desk.app.screen.query_one("#tour").display
-        assert "topic-1" in desk.highlighted()
+        await desk.until(lambda: not desk.app.screen.query_one("#tour").display)
+        await desk.until(lambda: "topic-1" in desk.highlighted())
 
 
 async def test_what_is_done_in_half_a_second_has_nothing_to_resume(open_desk, write_session):

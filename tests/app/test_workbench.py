@@ -11,17 +11,17 @@ async def test_the_longest_session_is_open_and_described(open_desk, write_sessio
         await desk.press("enter")
         await desk.sees("CHUNKS")
         await desk.sees("12 events · 12 tool calls · 1 thread")
-        assert "session 1/2" in desk.text
-        assert "offline rules" in desk.lines[0]
+        await desk.sees("session 1/2")
+        await desk.until(lambda: "offline rules" in desk.lines[0])
 
 
 async def test_the_plan_shows_its_size_tokens_price_and_what_is_kept(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", 12)) as desk:
         await desk.until(lambda: desk.rows("chunks"))
         chunks = len(desk.bench.outlook.plan)
-        assert f"CHUNKS {chunks} · ~" in desk.text
-        assert f"0 kept · {chunks} to ask · $0.00" in desk.text
-        assert all("○ to ask" in row for row in desk.rows("chunks"))
+        await desk.sees(f"CHUNKS {chunks} · ~")
+        await desk.sees(f"0 kept · {chunks} to ask · $0.00")
+        await desk.until(lambda: all("○ to ask" in row for row in desk.rows("chunks")))
 
 
 async def test_a_key_changes_the_chunk_size_and_everything_that_follows_from_it(
@@ -33,11 +33,11 @@ async def test_a_key_changes_the_chunk_size_and_everything_that_follows_from_it(
         first = desk.title("events-title")
         await desk.press("right_square_bracket")
         assert desk.bench.settings.chunk_chars == 1500
-        assert desk.title("chunks-title") != before
+        await desk.until(lambda: desk.title("chunks-title") != before)
         await desk.sees(f"CHUNKS {len(desk.bench.outlook.plan)} ")
-        assert desk.title("events-title") != first
+        await desk.until(lambda: desk.title("events-title") != first)
         await desk.press("minus")
-        assert desk.title("chunks-title") == before
+        await desk.until(lambda: desk.title("chunks-title") == before)
 
 
 async def test_a_typed_chunk_size_is_used(open_desk, write_session):
@@ -54,7 +54,7 @@ async def test_a_wrong_chunk_size_is_explained_and_not_used(open_desk, write_ses
         await desk.press("s", *"5", "enter")
         await desk.sees("chunk size 5 is out of range")
         assert desk.bench.settings.chunk_chars == 1000
-        assert desk.app.screen.query_one("#field-size").value == "1000"
+        await desk.until(lambda: desk.app.screen.query_one("#field-size").value == "1000")
 
 
 async def test_a_typed_time_limit_is_used(open_desk, write_session):
@@ -124,9 +124,9 @@ async def test_everything_has_its_place(open_desk, write_session, size):
         # A pause is offered in place of the short run until all is judged.
         await desk.until(lambda: desk.app.screen.query_one("#button-run-short").region.area)
         for words in ("a.jsonl", "CHUNKS", "EVENTS of part 1", "EVENT 0", "1 finding", "Run"):
-            assert words in desk.text
-        assert desk.app.screen.query_one("#field-size").region.height == 1
-        assert desk.app.screen.query_one("#field-limit").region.right <= size[0]
+            await desk.sees(words)
+        await desk.until(lambda: desk.app.screen.query_one("#field-size").region.height == 1)
+        await desk.until(lambda: desk.app.screen.query_one("#field-limit").region.right <= size[0])
         for each in ("run", "cancel-run", "run-short"):
             region = desk.app.screen.query_one(f"#button-{each}").region
             assert region.area > 0
@@ -139,7 +139,7 @@ async def test_the_layout_follows_a_resize(open_desk, write_session):
         await desk.pilot.resize_terminal(80, 24)
         await desk.until(lambda: desk.app.screen.has_class("-narrow"))
         await desk.sees("CHUNKS")
-        assert max(map(len, desk.lines)) <= 80
+        await desk.until(lambda: max(map(len, desk.lines)) <= 80)
 
 
 async def test_help_lists_every_key_and_says_who_judges(open_desk, write_session):
@@ -147,7 +147,7 @@ async def test_help_lists_every_key_and_says_who_judges(open_desk, write_session
         await desk.press("question_mark")
         await desk.sees("KEYS")
         for words in ("Run with a limit of 0.5 s", "Cancel the chunk", "ctrl+q", "offline rules"):
-            assert words in desk.text
+            await desk.sees(words)
         await desk.press("escape")
         await desk.sees("CHUNKS")
 

@@ -63,7 +63,7 @@ async def test_workbench_with_a_finding_opened(
         await judge_all(desk)
         await desk.press("full_stop")
         await desk.sees("quote verified")
-        assert desk.highlighted()
+        await desk.until(lambda: desk.highlighted())
         assert await looks_as_before(desk)
 
 
