@@ -78,6 +78,10 @@ async def test_from_no_judgment_to_asking_what_the_new_settings_lack(
         await desk.sees("the same in 6 of 6 stretches")
         await desk.sees("findings: 2 in both")
         await desk.sees("‹all 6›")
+        # Nothing flipped and no side lacks anything: there is nothing else to show.
+        await desk.press("f")
+        await told(desk, "no other filter holds a row")
+        await desk.sees("‹all 6›")
         # What is flagged by now stands at the top, and the cursor that nobody moved on it.
         await desk.sees("▶both flagged")
         await desk.press("r")

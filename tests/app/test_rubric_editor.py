@@ -279,3 +279,22 @@ async def test_the_text_of_an_editor_that_was_left_is_kept_by_nothing_of_the_app
         assert followers()
         await desk.press("escape")
         await desk.until(lambda: not followers())
+
+
+async def test_end_and_home_go_on_to_the_ends_of_a_line_that_takes_several_rows(
+    open_desk, write_session
+) -> None:
+    async with open_desk(write_session("a.jsonl", 3), size=(80, 24)) as desk:
+        area = (await editor(desk)).area
+        row = next(n for n, line in enumerate(area.text.split("\n")) if len(line) > 120)
+        length = len(area.document.get_line(row))
+        area.move_cursor((row, 0))
+        await desk.press("end")
+        assert 0 < area.cursor_location[1] < length
+        await desk.press("end")
+        assert area.cursor_location == (row, length)
+        await desk.press("home")
+        assert 0 < area.cursor_location[1] < length
+        await desk.press("shift+home")
+        assert area.cursor_location == (row, 0)
+        assert area.selected_text

@@ -105,7 +105,7 @@ async def test_typing_on_searches_anew_and_every_letter_is_one(open_desk, sessio
         await desk.until(lambda: "in any order" not in desk.text)
         field.value = "nowhere"
         await desk.sees("no event says it; ")
-        await desk.sees("in part 1: enter, then .")
+        await desk.sees("in part 1: enter goes there")
         field.value = "is:error nowhere"
         await desk.until(lambda: "no event says it" not in desk.text)
         field.value = "push 7"
@@ -133,11 +133,13 @@ def test_findings_that_hold_what_no_event_says_are_told_with_the_first_of_their_
 
     def words(typed):
         phrase = Phrase(typed, ignore_case=typed.islower())
-        return finding_words(holding(phrase, found, labels))
+        return finding_words(holding(phrase, found, labels), typing=typed != "forced")
 
     assert words("forced over")[0] == (
-        "no event says it; 1 finding does, in part 3: enter, then . goes from finding to finding"
+        "no event says it; 1 finding does, in part 3: enter goes there, . then from finding to"
+        " finding"
     )
+    assert words("forced")[1] == "no event says it; 1 finding does, in part 3: n goes there"
     assert words("promise not")[-1] == "no event says it; 2 findings do, first in part 5"
     assert [bool(words(each)) for each in ("a quote", "A quote", "forced main")] == [1, 0, 0]
 
@@ -271,3 +273,28 @@ async def test_the_last_hit_and_the_end_may_come_between_two_looks(session, monk
     assert searching.step(0).event == 3
     await searching.aclose()
     loaded.close()
+
+
+@pytest.mark.parametrize("key", ["enter", "n"])
+async def test_words_that_only_findings_hold_lead_to_the_first_of_these(
+    open_desk, session, finding_judge, key
+):
+    async with open_desk(session, judge=finding_judge((0, "x", "Said nowhere"))) as desk:
+        await desk.until(lambda: desk.rows("chunks"), "chunks")
+        await desk.press("r")
+        listing = desk.app.screen.query_one("#findings")
+        await desk.until(lambda: len(listing.findings) == len(desk.bench.outlook.plan))
+        # From the last one on, and whatever is filtered: not the next, but the first.
+        await desk.press("comma")
+        await desk.until(lambda: listing.here.part > 1, "the last finding")
+        await desk.press("slash", *"nowhere")
+        await desk.sees("no event says it; ")
+        await desk.sees("enter goes there")
+        if key == "n":
+            desk.app.screen.set_focus(desk.app.screen.events)
+            await desk.sees("n goes there")
+        await desk.press(key)
+        await desk.until(lambda: listing.here.part == 1, "the first of them")
+        await desk.until(lambda: desk.app.focused is listing)
+        await desk.sees("finding 1 of ")
+        await desk.until(lambda: "/ search" not in desk.text, "the search is over")

@@ -269,6 +269,27 @@ def test_the_report_says_everything_and_is_the_same_every_time(store_file: Path)
     assert any("2001-09-09 01:46:40 UTC" in line for line in lines)
 
 
+def test_the_report_names_the_thread_of_a_finding_where_there_are_several(store_file: Path) -> None:
+    finding: dict[str, object] = {
+        "part": 2,
+        "criterion": "broken_promise",
+        "note": "never ran the tests",
+        "event": 7,
+        "quote": None,
+        "verified": False,
+    }
+    for id, threads in (("j_1", ("main", "agent [x](y)")), ("j_2", ("main", "main"))):
+        parts = [
+            {"part": part, "state": "clean", "reason": None, "thread": thread}
+            for part, thread in enumerate(threads, start=1)
+        ]
+        record(store_file, past(id, [finding], parts=parts))
+    told = "- part 2, event 7, thread agent \\[x\\](y), not verified: never ran the tests"
+    assert told in longjudge("results", "j_1", "--format", "md").out.splitlines()
+    told = "- part 2, event 7, not verified: never ran the tests"
+    assert told in longjudge("results", "j_2", "--format", "md").out.splitlines()
+
+
 def test_no_text_breaks_out_of_the_report_or_reaches_the_terminal(store_file: Path) -> None:
     finding: dict[str, object] = {
         "part": 1,

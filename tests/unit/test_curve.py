@@ -88,7 +88,7 @@ def test_what_the_curve_means_is_read_from_its_points() -> None:
     words = meaning_words(CurveMeaning.of([*points, dear], dear), 200_000, free=False)
     assert "50k would cost 80 % less than 200k" in words
     best = meaning_words(CurveMeaning.of(points, points[3]), 50_000, free=False)
-    assert "50k is within 3 % of the least" in best
+    assert "over 3 % less than 50k" in best
     # Asking about nothing at the size that is set is cheaper than any other.
     half = [*points[:2], point(30_000, 8, 5.0, 0.3, kept=8), *points[3:]]
     meaning = CurveMeaning.of(half, half[2])

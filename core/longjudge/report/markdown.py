@@ -82,7 +82,7 @@ def markdown_report(outcome: Outcome, created: float, beside: Beside = NOTHING_B
         if beside.asked_lines:
             lines += ["", *beside.asked_lines]
         lines += ["", f"## Findings ({outcome.finding_words})", ""]
-        lines += _findings(outcome.findings, beside.places)
+        lines += _findings(outcome, beside.places)
         if outcome.disagreements:
             lines += ["", "## Disagreements", "", _disagreements(outcome)]
         lines += ["", "## Gaps", "", *_gaps(outcome), *beside.gap_lines]
@@ -162,7 +162,8 @@ def moment(created: float) -> str:
         return "at an unknown time"
 
 
-def _findings(findings: Sequence[FoundProblem], places: Sequence[Place] | None = None) -> list[str]:
+def _findings(outcome: Outcome, places: Sequence[Place] | None = None) -> list[str]:
+    findings, threads = outcome.findings, outcome.threads
     if not findings:
         return ["None."]
     by_criterion: dict[str, list[tuple[FoundProblem, Place]]] = {}
@@ -173,13 +174,14 @@ def _findings(findings: Sequence[FoundProblem], places: Sequence[Place] | None =
     for criterion, group in by_criterion.items():
         lines += [f"### {inline(criterion)} ({len(group)})", ""]
         for finding, place in group:
-            lines += [*_finding(finding, place), ""]
+            lines += [*_finding(finding, place, threads.get(finding.part, "")), ""]
     return lines[:-1]
 
 
-def _finding(finding: FoundProblem, place: Place) -> list[str]:
+def _finding(finding: FoundProblem, place: Place, thread: str) -> list[str]:
     event = "no event" if finding.event is None else f"event {finding.event}"
-    where = f", {inline(words, 1000)}" if (words := place.words) else ""
+    where = f", thread {inline(thread)}" if thread else ""
+    where += f", {inline(words, 1000)}" if (words := place.words) else ""
     seen = "verified" if finding.verified else "not verified"
     correction = f", {words}" if (words := correction_words(finding)) else ""
     mark = f", marked {finding.mark.value}" if finding.mark else ""

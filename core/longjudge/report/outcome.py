@@ -53,6 +53,7 @@ class JudgedPart(msgspec.Struct, frozen=True):
     disagrees: bool = False
     chars: int = 0
     tokens: int = 0
+    thread: str = ""
 
 
 class JudgedSession(msgspec.Struct, frozen=True):
@@ -124,6 +125,12 @@ class Outcome(msgspec.Struct, frozen=True):
         if not self.left_out:
             return str(shown)
         return f"{shown} of {shown + self.left_out}, by mark"
+
+    @property
+    def threads(self) -> dict[int, str]:
+        """The thread of each part, by its number, where the parts are of several."""
+        named = {each.part: each.thread for each in self.parts}
+        return named if len(set(named.values())) > 1 else {}
 
     @property
     def bare(self) -> bool:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FoundIn:
-    """How many findings hold it, and the part of the first of them."""
+    """How many findings hold it, and the first of them."""
 
     count: int = 0
-    part: int = 0
+    first: ResultFinding | None = None
 
 
 NOWHERE = FoundIn()
@@ -64,8 +64,8 @@ def holding(
     phrase: Phrase, findings: Sequence[ResultFinding], labels: Mapping[str, str]
 ) -> FoundIn:
     """Those whose note, quote or criterion holds a phrase."""
-    parts = [
-        each.part
+    found = [
+        each
         for each in findings
         if any(
             phrase.is_in(text)
@@ -77,4 +77,4 @@ def holding(
             )
         )
     ]
-    return FoundIn(len(parts), parts[0]) if parts else NOWHERE
+    return FoundIn(len(found), found[0]) if found else NOWHERE

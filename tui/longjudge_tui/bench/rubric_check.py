@@ -83,7 +83,11 @@ def _warnings(rubric: Rubric, text: str, judge: Judge, path: Path | None) -> tup
     if rubric.name in builtin_rubrics() and (path or rubric != load_rubric(rubric.name)):
         line = line_of(text, ("name",)) or 0
         words = f"{rubric.name} is built in; another name lets both be used"
-        said.append(Fault(line, words, True, f"{rubric.name} is built in: use another name"))
+        said.append(
+            Fault(
+                line, words, True, f"{rubric.name} is a built-in rubric's name; another keeps both"
+            )
+        )
     asked: dict[str, str] = {}
     for number, criterion in enumerate(rubric.criteria):
         question = " ".join(criterion.question.split())

@@ -73,12 +73,15 @@ class RowList(LineList):
         super().watch_cursor(before, after)
         self._moved |= before != after
 
-    def next_filter(self) -> None:
-        """Show other rows."""
+    def next_filter(self) -> bool:
+        """Show other rows, of what holds any or all; False where nothing else does."""
         names = list(Shown)
-        here, self._chosen = self.here, True
-        self.shown = names[(names.index(self.shown) + 1) % len(names)]
+        here, before, self._chosen = self.here, self.shown, True
+        start = names.index(before) + 1
+        after = [*names[start:], *names[:start]]
+        self.shown = next(each for each in after if each is Shown.ALL or self._lines.count(each))
         self._place(here)
+        return self.shown is not before
 
     def step_flip(self, direction: int) -> bool:
         """Go to the next flip; False where there is none."""

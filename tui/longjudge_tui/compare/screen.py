@@ -290,7 +290,8 @@ class CompareScreen(AskActions):
         """Show other rows."""
         if self._is_choosing():
             return
-        self._rows.next_filter()
+        if not self._rows.next_filter():
+            self.say("no other filter holds a row")
         self._show_title()
         self._show_row()
 

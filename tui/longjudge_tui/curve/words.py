@@ -74,7 +74,8 @@ def meaning_words(meaning: CurveMeaning | None, today: int, *, free: bool) -> st
         said.append(f"{short(meaning.best)} would {less} than {short(today)}")
     else:
         above = max(100 * WORTH_SAVING, ceil(100 * meaning.above))
-        said.append(f"{short(today)} is within {above:.0f} % of the least")
+        does = "costs" if meaning.by_price else "takes"
+        said.append(f"no size {does} over {above:.0f} % less than {short(today)}")
     if free:
         said.append("axis in tokens: the offline rules have no price")
     elif not meaning.by_price:

@@ -107,6 +107,21 @@ class RubricText(TextArea):
             self.post_message(self.Refused("there is nothing to take back"))
         super().action_undo()
 
+    def action_cursor_line_end(self, select: bool = False) -> None:
+        """Go to the end of a row; from there to that of its line."""
+        before = self.cursor_location
+        super().action_cursor_line_end(select)
+        if self.cursor_location == before:
+            line = before[0]
+            self.move_cursor((line, len(self.document.get_line(line))), select=select)
+
+    def action_cursor_line_start(self, select: bool = False) -> None:
+        """Go to the start of a row; from there to that of its line."""
+        before = self.cursor_location
+        super().action_cursor_line_start(select)
+        if self.cursor_location == before:
+            self.move_cursor((before[0], 0), select=select)
+
     def mark_lines(self, marks: Mapping[int, bool]) -> None:
         """Underline lines, from 1: those of faults, and where it is False of warnings."""
         if marks != self._marks:

@@ -263,11 +263,21 @@ class EvidenceActions(BelowActions):
         place %= len(found)
         with self.prevent(LineList.Moved):
             self.findings.move_to_place(place)
+        self._take(found[place])
+
+    def lead_to(self, finding: ResultFinding) -> None:
+        """Go to a finding, whatever filter hides it."""
+        if self.findings.place_of(finding) is None:
+            self.findings.show_all()
+        self.findings.point_at(finding)
+        self._take(finding)
+
+    def _take(self, finding: ResultFinding) -> None:
         self.show_tab(Tab.FINDINGS)
         if self.maximised is not Panel.TEXT:
             # Enter, a mark and a copy mean this finding from here on.
             self.set_focus(self.findings)
-        self._go_to(found[place])
+        self._go_to(finding)
 
     def _place_from_here(self, direction: int) -> int:
         """Which of the findings comes next, or before, where the one in sight is none of them."""

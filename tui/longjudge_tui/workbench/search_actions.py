@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from longjudge.result import ResultFinding
     from longjudge.sessions import Session
+    from longjudge_tui.bench.finding_search import FoundIn
     from longjudge_tui.workbench.detail_panel import Passage
 
 _COMMANDS = {key: each.id for each in COMMANDS if each.scope is Scope.SEARCH for key in each.keys}
@@ -83,8 +84,9 @@ class SearchActions(ChunkInSight):
         self._show_search()
 
     def action_next_hit(self) -> None:
-        """Go to the next hit."""
-        self._want(1)
+        """Go to the next hit; where no event holds it, to the first finding that does."""
+        if not self._went_to_finding():
+            self._want(1)
 
     def action_previous_hit(self) -> None:
         """Go to the previous hit."""
@@ -118,6 +120,8 @@ class SearchActions(ChunkInSight):
             self.set_focus(focused or self.chunks)
             return
         self._search_for(event.typed)
+        if self._went_to_finding():
+            return
         # A hit is marked in the text as well, which may be all that is in sight.
         self.set_focus(self.detail.view if self.maximised is Panel.TEXT else self.events)
         self._want(0)
@@ -132,8 +136,10 @@ class SearchActions(ChunkInSight):
             if self.detail.look is not View.EVENT:
                 return
             self.action_end_search()
+        elif name == "next_hit":
+            self.action_next_hit()
         else:
-            self._want(1 if name == "next_hit" else -1)
+            self._want(-1)
         event.stop()
         event.prevent_default()
 
@@ -157,6 +163,19 @@ class SearchActions(ChunkInSight):
             self._go_to_hit(searching.at)
         self._show_search()
 
+    def _found_in(self) -> FoundIn:
+        """The findings that hold what no event does."""
+        labels = {each.id: each.label for each in self.bench.rubric.criteria}
+        return self.bench.searching.in_findings(self.bench.records, labels)
+
+    def _went_to_finding(self) -> bool:
+        """End a search that no event answers at the first finding that does, if that is known."""
+        finding = self._found_in().first
+        if finding is not None:
+            self._end_search()
+            self.lead_to(finding)
+        return finding is not None
+
     def _want(self, direction: int) -> None:
         self._wrapped = ""
         self.bench.searching.want(direction)
@@ -179,8 +198,8 @@ class SearchActions(ChunkInSight):
     def _show_search(self) -> None:
         searching = self.bench.searching
         self._row.show_hits(searching, self._wrapped)
-        labels = {each.id: each.label for each in self.bench.rubric.criteria}
-        instead = below_words(searching, searching.in_findings(self.bench.records, labels))
+        typing = self.focused is self._row.field
+        instead = below_words(searching, self._found_in(), typing=typing)
         self._say_below(*(instead or [searching.fault]), fault=not instead)
         self._mark_hits()
 

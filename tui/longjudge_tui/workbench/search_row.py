@@ -132,23 +132,23 @@ def phrase_words(searching: Searching) -> list[str]:
     ]
 
 
-def finding_words(found: FoundIn) -> list[str]:
-    """That findings hold what no event does, and what leads to them."""
-    if not found.count:
+def finding_words(found: FoundIn, *, typing: bool) -> list[str]:
+    """That findings hold what no event does, and the key that leads there while it is `typing`."""
+    if found.first is None:
         return []
     does = "1 finding does, in" if found.count == 1 else f"{found.count:,} findings do, first in"
-    says = f"no event says it; {does} part {found.part}"
-    key = command("next_finding").shown
+    says = f"no event says it; {does} part {found.first.part}"
+    key, on = "enter" if typing else command("next_hit").shown, command("next_finding").shown
     return [
-        f"{says}: enter, then {key} goes from finding to finding",
-        f"{says}: enter, then {key}",
+        f"{says}: {key} goes there, {on} then from finding to finding",
+        f"{says}: {key} goes there",
         says,
     ]
 
 
-def below_words(searching: Searching, found: FoundIn) -> list[str]:
+def below_words(searching: Searching, found: FoundIn, *, typing: bool) -> list[str]:
     """What helps where no event holds it, the longest first."""
-    instead, in_findings = phrase_words(searching), finding_words(found)
+    instead, in_findings = phrase_words(searching), finding_words(found, typing=typing)
     both = [f"{in_findings[1]} · {instead[1]}"] if instead and in_findings else []
     return [*both, *(in_findings or instead)]
 
