@@ -298,3 +298,7 @@ async def test_end_and_home_go_on_to_the_ends_of_a_line_that_takes_several_rows(
         await desk.press("shift+home")
         assert area.cursor_location == (row, 0)
         assert area.selected_text
+        await desk.press("ctrl+end")
+        assert area.cursor_location == area.document.end
+        await desk.press("ctrl+shift+home")
+        assert area.selected_text == area.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
     from textual import events
+    from textual.binding import BindingType
     from textual.widgets.text_area import Edit
 
 LONGEST_WRAPPED = 4_000
@@ -32,6 +34,12 @@ class RubricText(TextArea):
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {_FAULT, _WARNING}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "text_start", show=False),
+        Binding("ctrl+end", "text_end", show=False),
+        Binding("ctrl+shift+home", "text_start(True)", show=False),
+        Binding("ctrl+shift+end", "text_end(True)", show=False),
+    ]
 
     class Refused(Message):
         """What was typed or pasted is not there, or not all of it as it was."""
@@ -121,6 +129,14 @@ class RubricText(TextArea):
         super().action_cursor_line_start(select)
         if self.cursor_location == before:
             self.move_cursor((before[0], 0), select=select)
+
+    def action_text_start(self, select: bool = False) -> None:
+        """Go to the start of the text."""
+        self.move_cursor((0, 0), select=select)
+
+    def action_text_end(self, select: bool = False) -> None:
+        """Go to the end of the text."""
+        self.move_cursor(self.document.end, select=select)
 
     def mark_lines(self, marks: Mapping[int, bool]) -> None:
         """Underline lines, from 1: those of faults, and where it is False of warnings."""
