@@ -166,10 +166,10 @@ PANELS: Final[dict[str, Panel]] = {
     ),
     "rubric-text": Panel(
         "RUBRIC TEXT",
-        "The rubric as TOML. Letters are text here. `end` goes to the end of a row, once more to that"
-        " of its line, ctrl+end to that of the text; shift and a key that moves selects. What is"
-        " wrong is underlined, and said below. What is not saved is kept as a draft; ctrl+y does"
-        " again what ctrl+z took back.",
+        "The rubric as TOML. Letters are text here. `end` goes to the end of a row, once more to"
+        " that of its line, ctrl+end to that of the text; shift and a key that moves selects. What"
+        " is wrong is underlined, and said below. What is not saved is kept as a draft; ctrl+y"
+        " does again what ctrl+z took back.",
         (
             "use_rubric",
             "save_rubric",
