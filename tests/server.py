@@ -9,22 +9,25 @@
     with MessagesServer(script) as server: ...
 
 A test that needs a moment waits for it: `server.wait_for(lambda: len(server.requests) == 3)`,
-in async code with `await server.until(...)`.
+in async code with `await server.until(...)`. `server.batches` is the Message Batches API; see
+`batch_server`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Event = tuple[str, dict[str, Any]]
 
@@ -44,6 +47,10 @@ class Request:
     answered: bool = False
     client_closed: bool = False
     """The client closed the connection before it had the whole reply."""
+    content: bytes = field(default=b"", repr=False)
+    """The body of a call for batches, which is not read here."""
+    custom_id: str = ""
+    """For an item of a batch."""
 
     @property
     def prompt(self) -> str:
@@ -75,6 +82,10 @@ class Reply:
     cut: bool = False
     chunked: bool = False
     """No length is announced, so that the end of the body shows whether it is whole."""
+    pieces: Iterable[bytes] | None = None
+    """The body of a chunked reply, as fast as the client takes it; then `cut` cuts it off there."""
+    hang: bool = False
+    """After the pieces nothing comes until `server.release()`."""
 
 
 def later(reply: Reply, seconds: float) -> Reply:
@@ -243,8 +254,13 @@ class MessagesServer:
     """The server; a context manager. `port` asks for a certain one, e.g. an earlier server's."""
 
     def __init__(self, script: Callable[[Request, int], Reply] = clean, *, port: int = 0) -> None:
+        # Batches are made of what is defined here.
+        from batch_server import Batches, is_batch_path
+
         self.script = script
         self.requests: list[Request] = []
+        self.batches = Batches(self)
+        self.is_batch_path = is_batch_path
         self.port = port
         self._attempts: Counter[str] = Counter()
         self._open: list[Request] = []
@@ -273,11 +289,35 @@ class MessagesServer:
         # An RLock's condition: the condition may read the properties above.
         with self._changed:
             if not self._changed.wait_for(condition, timeout):
-                raise AssertionError(f"not within {timeout} s; {len(self.requests)} requests came")
+                came = f"{len(self.requests)} requests, {len(self.batches.calls)} for batches came"
+                raise AssertionError(f"not within {timeout} s; {came}")
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """`wait_for` without blocking the event loop."""
         await asyncio.to_thread(self.wait_for, condition)
+
+    @contextlib.contextmanager
+    def changes(self) -> Iterator[None]:
+        """Change what a test may look at or wait for."""
+        with self._changed:
+            yield
+            self._changed.notify_all()
+
+    def tell_after(self, seconds: float) -> None:
+        """Look again then at what is waited for; called by what runs in the server's loop."""
+        if 0 < seconds < FOREVER:
+            asyncio.get_running_loop().call_later(seconds, self._tell)
+
+    def _tell(self) -> None:
+        with self.changes():
+            pass
+
+    def next_attempt(self, request: Request) -> int:
+        """How often this prompt has come, this time included."""
+        key = json.dumps([request.body.get("system"), request.body.get("messages")])
+        with self._changed:
+            self._attempts[key] += 1
+            return self._attempts[key]
 
     def release(self) -> None:
         """Let every held reply go, those to come included."""
@@ -319,13 +359,13 @@ class MessagesServer:
         await server.wait_closed()
 
     def _arrived(self, request: Request) -> None:
-        key = json.dumps([request.body.get("system"), request.body.get("messages")])
-        with self._changed:
-            self._attempts[key] += 1
-            request.attempt = self._attempts[key]
-            self.requests.append(request)
+        with self.changes():
+            if self.is_batch_path(request.path):
+                self.batches.calls.append(request)
+            else:
+                request.attempt = self.next_attempt(request)
+                self.requests.append(request)
             self._open.append(request)
-            self._changed.notify_all()
 
     def _ended(self, request: Request, *, answered: bool) -> None:
         with self._changed:
@@ -336,15 +376,22 @@ class MessagesServer:
             self._changed.notify_all()
 
     async def _reply(self, request: Request) -> Reply:
-        if request.method != "POST" or request.path.partition("?")[0] != "/v1/messages":
+        if self.is_batch_path(request.path):
+            reply = await self.batches.reply(request)
+            request.content = b""
+        elif request.method != "POST" or request.path.partition("?")[0] != "/v1/messages":
             return error(404, f"no {request.path}", kind="not_found_error")
-        reply = self.script(request, request.attempt)
-        assert self._release is not None
+        else:
+            reply = self.script(request, request.attempt)
         if reply.delay == FOREVER:
-            await self._release.wait()
+            await self._released()
         elif reply.delay:
             await asyncio.sleep(reply.delay)
         return reply
+
+    async def _released(self) -> None:
+        assert self._release is not None
+        await self._release.wait()
 
 
 class _Connection(asyncio.Protocol):
@@ -353,6 +400,8 @@ class _Connection(asyncio.Protocol):
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -368,6 +417,12 @@ class _Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
     def data_received(self, data: bytes) -> None:
         self._received += data
         self._next()
@@ -379,27 +434,31 @@ class _Connection(asyncio.Protocol):
         self._task = asyncio.get_running_loop().create_task(self._answer(request))
 
     def _take(self) -> Request | None:
-        head, mark, rest = bytes(self._received).partition(b"\r\n\r\n")
-        if not mark:
+        end = self._received.find(b"\r\n\r\n")
+        if end < 0:
             return None
-        first, *lines = head.decode("latin-1").split("\r\n")
+        first, *lines = self._received[:end].decode("latin-1").split("\r\n")
         headers = {
             name.strip().lower(): value.strip()
             for name, _, value in (line.partition(":") for line in lines)
         }
         length = int(headers.get("content-length", "0"))
-        if len(rest) < length:
+        start, stop = end + 4, end + 4 + length
+        if len(self._received) < stop:
             return None
-        self._received = bytearray(rest[length:])
+        content = bytes(self._received[start:stop])
+        del self._received[:stop]
         method, path, _ = first.split(" ", 2)
-        body = json.loads(rest[:length]) if length else {}
+        if self._server.is_batch_path(path):
+            return Request(method, path, headers, {}, time.monotonic(), content=content)
+        body = json.loads(content) if length else {}
         return Request(method, path, headers, body, time.monotonic())
 
     async def _answer(self, request: Request) -> None:
         answered = False
         try:
             reply = await self._server._reply(request)
-            self._send(reply)
+            await self._send(reply)
             answered = True
         except BaseException:
             # A script that fails must not leave its client waiting.
@@ -410,7 +469,7 @@ class _Connection(asyncio.Protocol):
         self._task = None
         self._next()
 
-    def _send(self, reply: Reply) -> None:
+    async def _send(self, reply: Reply) -> None:
         transport = self._transport
         if transport is None:
             return
@@ -424,11 +483,16 @@ class _Connection(asyncio.Protocol):
             "content-type": reply.content_type,
             **length,
             "request-id": "req_01",
+            "date": format_datetime(self._server.batches.now(), usegmt=True),
             **reply.headers,
         }
         head = f"HTTP/1.1 {reply.status} Scripted\r\n" + "".join(
             f"{name}: {value}\r\n" for name, value in headers.items()
         )
+        if reply.pieces is not None:
+            transport.write(head.encode("latin-1") + b"\r\n")
+            await self._stream(transport, reply.pieces, reply)
+            return
         body = reply.body[: len(reply.body) // 2] if reply.cut else reply.body
         if reply.chunked:
             body = (
@@ -440,3 +504,18 @@ class _Connection(asyncio.Protocol):
         transport.write(head.encode("latin-1") + b"\r\n" + body)
         if reply.cut:
             transport.close()
+
+    async def _stream(
+        self, transport: asyncio.Transport, pieces: Iterable[bytes], reply: Reply
+    ) -> None:
+        for piece in pieces:
+            transport.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+            # Others get their turn, and a slow client is waited for.
+            await asyncio.sleep(0)
+            await self._writable.wait()
+        if reply.hang:
+            await self._server._released()
+        if reply.cut:
+            transport.close()
+        else:
+            transport.write(b"0\r\n\r\n")

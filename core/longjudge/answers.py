@@ -22,9 +22,10 @@ def understand(judge: Judge, question: Question, answer: Answer) -> KeptVerdict 
         return BadReply(GapReason.UNPARSABLE, "forced: the reply is made up")
     if isinstance(verdict, BadReply):
         return verdict
-    disagrees = (
-        judge.judges_meaning
-        and not verdict.flagged
-        and has_problems(question.events, question.rubric.criterion_ids)
-    )
+    disagrees = not verdict.flagged and is_disputed(judge, question)
     return KeptVerdict(verdict, bounded_reply(answer.text), disagrees)
+
+
+def is_disputed(judge: Judge, question: Question) -> bool:
+    """Whether the offline rules flag what a model is asked about."""
+    return judge.judges_meaning and has_problems(question.events, question.rubric.criterion_ids)

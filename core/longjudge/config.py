@@ -27,6 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from longjudge.batch_pace import Pace
 from longjudge.chunks import (
     DEFAULT_CHUNK_CHARS,
     MAX_CHUNK_CHARS,
@@ -179,6 +180,20 @@ class Profile(_Table):
     stream: bool = False
 
 
+class BatchesTable(_Table):
+    """How batches are sent and followed, where other than usual: see `batch_pace.Pace`."""
+
+    max_requests: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    max_bytes: Annotated[int, Field(ge=100_000, le=256_000_000)] | None = None
+    queued: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    longest_look: Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)] | None = None
+    listed_after: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None
+
+    def to_pace(self) -> Pace:
+        """As the rest of the program knows it."""
+        return Pace(**self.model_dump(exclude_none=True))
+
+
 class Configuration(_Table):
     """What the configuration file holds; `Configuration()` is an empty one."""
 
@@ -192,6 +207,7 @@ class Configuration(_Table):
     rubrics: Annotated[tuple[_Path, ...], BeforeValidator(_as_tuple)] = ()
     theme: _Name | None = None
     profiles: dict[_ProfileName, Profile] = Field(default_factory=dict[str, Profile])
+    batches: BatchesTable = BatchesTable()
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
@@ -330,6 +346,8 @@ def _known_keys(table: Key) -> Iterable[str]:
     kind: type[BaseModel] = Configuration
     if table and table[0] == "profiles":
         kind = PriceTable if len(table) > 2 else Profile
+    elif table and table[0] == "batches":
+        kind = BatchesTable
     return kind.model_fields
 
 

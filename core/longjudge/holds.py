@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.store import leases
+from longjudge.store.batches import live_batches
 
 if TYPE_CHECKING:
     from longjudge.store import Store
+    from longjudge.store.batch_rows import Batch
     from longjudge.store.leases import Lease
 
 
@@ -19,10 +21,14 @@ class HoldKind(StrEnum):
     """What is held."""
 
     LEASE = "lease"
+    BATCH = "batch"
 
 
 class HoldState(StrEnum):
-    """How far it is: a hold whose owner is dead is `abandoned` until somebody releases it."""
+    """How far it is: a hold whose owner is dead is `abandoned` until somebody releases it.
+
+    A batch that was left running on purpose has no owner, and is `held` all the same.
+    """
 
     HELD = "held"
     ABANDONED = "abandoned"
@@ -33,7 +39,8 @@ class HoldState(StrEnum):
 class Hold:
     """One thing that is held. `age` is in seconds, `detail` hostile text as it was written.
 
-    `holder` is the id of the judgment that took it, `doing` what that does, hostile as well.
+    `holder` is the id that it was taken under, `doing` what is done under that, hostile as well.
+    `batch` is our id of a batch, empty for a lease.
     """
 
     id: str
@@ -45,6 +52,7 @@ class Hold:
     detail: str
     holder: str = ""
     doing: str = ""
+    batch: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """The JSON object of `holds --json`."""
@@ -66,7 +74,11 @@ async def list_holds(store: Store) -> list[Hold]:
         StoreError: the store cannot be read.
     """
     now = time.time()
-    return [_hold(lease, now) for lease in await leases.leases(store)]
+    batches = await live_batches(store)
+    holders = await leases.find_holders(store, [batch.owner for batch in batches])
+    held = [batch_hold(batch, holders.get(batch.owner), now) for batch in batches]
+    held += [_hold(lease, now) for lease in await leases.leases(store)]
+    return sorted(held, key=lambda hold: -hold.age)
 
 
 MOST_FAILURES = 3
@@ -120,6 +132,37 @@ async def sweep_holds(store: Store) -> list[Hold]:
     if swept.error is not None:
         raise swept.error
     return list(swept.released)
+
+
+def batch_hold(batch: Batch, holder: leases.Holder | None, now: float) -> Hold:
+    """A batch as a hold; `holder` is who follows it, None where nobody is known to."""
+    alive = holder is not None and holder.alive
+    owner = "unknown"
+    if holder is not None and holder.owner is not None:
+        owner = holder.owner.words
+    elif not batch.owner:
+        owner = "left running"
+    return Hold(
+        id=batch.provider_id or batch.id,
+        kind=HoldKind.BATCH,
+        state=HoldState.HELD if alive or not batch.owner else HoldState.ABANDONED,
+        owner=owner,
+        alive=alive,
+        age=max(0.0, now - batch.created),
+        detail=batch_words(batch),
+        holder=batch.owner,
+        batch=batch.id,
+    )
+
+
+def batch_words(batch: Batch) -> str:
+    """What a batch is about and how far it is, hostile text as it was written."""
+    questions = "1 question" if batch.count == 1 else f"{batch.count} questions"
+    state = batch.state.value
+    if batch.cancel:
+        state = "cancel sent" if batch.cancel_sent else "to be cancelled"
+    words = f"{questions} to {batch.model} by {batch.rubric}: {state}"
+    return f"{words}; {batch.problem}" if batch.problem else words
 
 
 def _hold(lease: Lease, now: float) -> Hold:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longjudge.asking import Asking
+from longjudge.batched import settle_batched
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
 from longjudge.errors import StoreError, UsageError
@@ -29,7 +30,7 @@ from longjudge.recording import note_rubric_used, past_judgment, told_already
 from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
-from longjudge.states import GapReason, StopCause
+from longjudge.states import ChunkState, GapReason, StopCause
 from longjudge.steering import Steering
 from longjudge.store import StoreWriteError, learn_tokens, token_factor
 from longjudge.turns import Turns
@@ -38,6 +39,7 @@ from longjudge.updates import JudgmentEnded, ignore_updates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from longjudge.batched import Batched
     from longjudge.board import ChunkRecord
     from longjudge.budget import Budget
     from longjudge.factors import ObservedFactor
@@ -74,6 +76,8 @@ class Judgment(Steering):
     chunk tried is no judgment of its session. With `once`, one that asked nothing and says what is
     recorded already (see `told_already`) is not recorded either: its result has the id of that one.
 
+    With `batched` nothing is asked here: what its questions came to in batches is told.
+
     With `fault` failures are forced in front of the judge and the store, which are what they are
     to everything else.
 
@@ -101,13 +105,14 @@ class Judgment(Steering):
         fault: Fault | None = None,
         recorded: bool = True,
         once: bool = False,
+        batched: Batched | None = None,
     ) -> None:
         if session.partial:
             raise UsageError("only the first events of the session were read; read all of it first")
         judge.check_rubric(rubric)
         if budget is not None:
             budget.check_judge(judge)
-        self.id = judgment_id()
+        self.id = batched.judgment if batched is not None else judgment_id()
         self.session = session
         self.rubric = rubric
         self.fault = fault
@@ -129,6 +134,7 @@ class Judgment(Steering):
         self._only = only
         self._recorded = recorded
         self._once = once
+        self._batched = batched
         self._earlier = earlier or {}
         self._stayed: set[int] = set()
         self._watch = TokenWatch()
@@ -196,8 +202,8 @@ class Judgment(Steering):
             SessionError: the session had changed before anything was asked.
             StoreError: the store cannot be read.
         """
-        # What it has paused before it began is no part of its seconds either.
         started = time.monotonic() - self.paused_seconds
+        started -= self._batched.seconds if self._batched else 0.0
         if self.fault is None or not self.fault.fills_whole_disk:
             await note_rubric_used(self._store, self.rubric)
         if self.rubric.skip is Skip.NO_TOOL_CALL and not self.session.index.tool_calls:
@@ -212,7 +218,10 @@ class Judgment(Steering):
                 try:
                     await self._settle_kept()
                     self._watch = TokenWatch(await self._known_factor())
-                    if self._blocked is None:
+                    if self._batched is not None:
+                        if self._batched.stop is not None:
+                            self._asking.stop(self._batched.stop)
+                    elif self._blocked is None:
                         await self._asking.run(self.settings.time_limit)
                 finally:
                     self._asking.close()
@@ -236,6 +245,8 @@ class Judgment(Steering):
         for key in maker.keys(self.plan):
             self._keys.append(key)
             await turns.give()
+        if self._batched is not None:
+            await settle_batched(self.board, self._keys, self._batched, self._store)
         named = self._named_keys()
         anew = named if self._fresh else frozenset[str]()
         for start in range(0, len(self._keys), LOOKED_UP):
@@ -243,7 +254,7 @@ class Judgment(Steering):
             wanted = [key for key in keys if key not in anew]
             kept = await self._store.kept(wanted, with_replies=False)
             for position, key in enumerate(keys, start):
-                if self.board.ended(position):
+                if self.board.chunks[position].state is not ChunkState.QUEUED:
                     continue
                 owed = None if key in anew else self._asking.keeper.find_owed(key)
                 if verdict := owed or kept.get(key):
@@ -354,12 +365,12 @@ class Judgment(Steering):
             rubric_name=self.rubric.name,
             rubric_version=self.rubric.version,
             criteria=self.rubric.criterion_ids,
-            settings=self.settings.to_dict(),
+            settings=self.settings.to_dict() | ({"batch": True} if self._batched else {}),
             time_limit=self.settings.time_limit,
             limit_reached=cause is StopCause.LIMIT and cut_short,
             cancelled=cause is StopCause.CANCEL and cut_short,
             store_error=self.store_error,
-            holds_left=self.held,
+            holds_left=self._batched.holds_left if self._batched else self.held,
             fault=self.fault.spec if self.fault else None,
             error=self.failure or self.fatal_error,
             seconds=time.monotonic() - started - self.paused_seconds,

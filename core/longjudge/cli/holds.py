@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from longjudge.errors import StoreError
-from longjudge.holds import list_holds, sweep_holds
+from longjudge.holds import HoldState, list_holds, sweep_holds
 from longjudge.redaction import redacted_fields, redacted_text
 from longjudge.report.words import plural
 from longjudge.store import Store, StoreWriteError
@@ -31,7 +31,7 @@ def show_holds(store_path: Path, *, as_json: bool, sweep: bool) -> int:
     """
     holds = asyncio.run(_sweep(store_path) if sweep else _list(store_path))
     for hold in holds:
-        click.echo(_json(hold) if as_json else _line(hold))
+        click.echo(hold_json(hold) if as_json else _line(hold))
     if not as_json:
         tell(_sum(holds, sweep=sweep))
     return 0
@@ -81,13 +81,14 @@ async def sweep_at_start(store: Store) -> None:
         tell(f"longjudge: released {plural(len(released), 'lease')} that dead processes left")
 
 
-def _json(hold: Hold) -> str:
+def hold_json(hold: Hold) -> str:
+    """One line of `holds --json`."""
     return msgspec.json.encode(redacted_fields(hold.to_dict())).decode()
 
 
 def _line(hold: Hold) -> str:
     lives = "alive" if hold.alive else "dead"
-    owner = f"{clean_line(hold.owner)} ({lives})"
+    owner = f"{clean_line(hold.owner)} ({lives})" if hold.holder else clean_line(hold.owner)
     what = f"{hold.kind} {clean_line(hold.id)}  {hold.state:<9}"
     return f"{what}  {owner}  {_age(hold.age)}  {clean_line(redacted_text(hold.detail), 300)}"
 
@@ -104,6 +105,6 @@ def _sum(holds: Sequence[Hold], *, sweep: bool) -> str:
         return f"{words} released" if holds else "nothing to release: no dead owner left anything"
     if not holds:
         return "nothing is held"
-    dead = sum(not hold.alive for hold in holds)
+    dead = sum(hold.state is HoldState.ABANDONED for hold in holds)
     left = f", {dead} left by dead owners: `longjudge holds --sweep` releases them" if dead else ""
     return f"{plural(len(holds), 'hold')}{left}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from longjudge.cli import options, store_commands
+from longjudge.cli.hook import hook
 from longjudge.cli.rubrics import rubrics
 from longjudge.errors import LongjudgeError, UsageError
 from longjudge.streams import can_print, let_go_of_lost_streams, print_in_any_encoding, tell
@@ -144,7 +145,9 @@ def _chunks(
 @click.option("--max-calls", type=int, metavar="N", help="Most calls to make, retries included.")
 @options.one_session
 @options.fault
-@options.unbuilt(options.UNBUILT_ON_JUDGE)
+@click.option("--batch", is_flag=True, help="Send all of it to the provider's queue: half price.")
+@click.option("--detach", is_flag=True, help="With --batch: send, say what is held, and return.")
+@options.since
 def _judge(
     paths: tuple[str, ...],
     judging: options.Judging,
@@ -156,25 +159,31 @@ def _judge(
     max_calls: int | None,
     wanted: str | None,
     fault: str | None,
+    batch: bool,
+    detach: bool,
+    since: str | None,
 ) -> int:
     """Judge sessions: results on stdout as they finish, progress and estimate on stderr."""
     if fail_under is not None and not 0 <= fail_under <= 1:
         raise UsageError(f"--fail-under {fail_under:g} is out of range; use 0 to 1")
     from longjudge.budget import Budget
-    from longjudge.cli.judge import judge_paths
+    from longjudge.cli.judge import Request, judge_paths
     from longjudge.faults import Fault
 
-    return judge_paths(
+    request = Request(
         paths,
-        judging,
+        Budget(max_cost, max_calls),
         as_json=as_json,
         fail_under=fail_under,
         max_gaps=max_gaps,
         fresh=fresh,
-        budget=Budget(max_cost, max_calls),
         wanted=wanted,
         fault=Fault.parse(fault) if fault is not None else None,
+        batch=batch,
+        detach=detach,
+        since=since,
     )
+    return judge_paths(judging, request)
 
 
 @_longjudge.command("sample")
@@ -207,7 +216,7 @@ def _sample(
     return make_file(Request(events, seed, out, listing, force, as_json))
 
 
-for _command in (*store_commands.COMMANDS, rubrics):
+for _command in (*store_commands.COMMANDS, rubrics, hook):
     _longjudge.add_command(_command)
 
 

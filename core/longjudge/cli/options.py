@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec
 
 import click
 
+from longjudge.batch_pace import DAY
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
 from longjudge.errors import UsageError
 from longjudge.faults import KINDS
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
 
     P = ParamSpec("P")
     Command = Callable[..., int]
-
-UNBUILT_ON_JUDGE: dict[str, bool] = {
-    "--batch": False,
-    "--detach": False,
-    "--since": True,
-}
-"""Options of the full program that are not built yet, and whether each takes a value."""
 
 
 @dataclass(slots=True)
@@ -80,9 +74,12 @@ class Judging:
             redact=self.redact,
         )
 
-    def settings(self) -> Settings:
-        """The settings, checked."""
-        return self.choice().settings
+    def settings(self, *, batch: bool = False) -> Settings:
+        """The settings, checked; a `batch` has the provider's time where nobody set another."""
+        settings = self.choice().settings
+        if batch and self.time_limit is None and self.config.time_limit is None:
+            return replace(settings, time_limit=DAY)
+        return settings
 
     def load_rubric(self) -> Rubric:
         """The rubric that was chosen."""
@@ -108,6 +105,12 @@ json_output = click.option("--json", "as_json", is_flag=True, help="One JSON obj
 
 one_session = click.option(
     "--session", "wanted", metavar="ID", help="One session of a file with many."
+)
+
+since = click.option(
+    "--since",
+    metavar="AGE",
+    help="Only sessions whose last event is of the last AGE: 45m, 24h, 30d, 2w.",
 )
 
 fault = click.option(

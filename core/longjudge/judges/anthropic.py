@@ -182,15 +182,19 @@ class AnthropicJudge:
             raise _no_credential(self._model)
         return client
 
-    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
-        """Ask once; no retries.
+    @property
+    def client(self) -> AsyncAnthropic | None:
+        """The SDK's client; None before `prepare` and after `aclose`."""
+        return self._client
 
-        Raises:
-            AskError: no answer came.
-        """
-        if self._client is None:
-            raise RuntimeError("the judge was asked before it was prepared")
-        request: Request = {
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may repeat."""
+        return self._secrets
+
+    def request(self, question: Question, *, max_tokens: int) -> Request:
+        """What is sent about a question, by itself or in a batch."""
+        return {
             "model": self._model,
             "max_tokens": max_tokens,
             "system": question.system,
@@ -200,6 +204,16 @@ class AnthropicJudge:
                 "effort": EFFORT,
             },
         }
+
+    async def ask(self, question: Question, *, max_tokens: int) -> Answer:
+        """Ask once; no retries.
+
+        Raises:
+            AskError: no answer came.
+        """
+        if self._client is None:
+            raise RuntimeError("the judge was asked before it was prepared")
+        request = self.request(question, max_tokens=max_tokens)
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 if self._access.stream:

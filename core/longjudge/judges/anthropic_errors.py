@@ -156,6 +156,21 @@ def refused_with(status: int, kind: str, *, wait: float | None = None) -> AskErr
     return _make(f"{status} ({kind})", "", outcome, (), wait=wait, free=True)
 
 
+def said_of_item(error: object) -> tuple[GapReason, str]:
+    """What an error in the results of a batch means for its question, and what was said.
+
+    Nobody has validated it; it is the API's error object, in one more of its kind or by itself.
+    """
+    inner: object = getattr(error, "error", None) or error
+    kind: object = getattr(inner, "type", None)
+    message: object = getattr(inner, "message", None)
+    kind = kind if isinstance(kind, str) else ""
+    said = message if isinstance(message, str) else ""
+    outcome = _outcome(_STATUS.get(kind, 500), kind, "", said)
+    reason = outcome.reason if outcome.reason is GapReason.TOO_LARGE else GapReason.PROVIDER_ERROR
+    return reason, _make(kind or "the provider failed", said, replace(outcome, hint=""), ()).message
+
+
 def no_reply(what: str) -> AskError:
     """What a call without any reply means, whoever thought it up."""
     return _make(what, "", _Outcome(Again.SOON), (), replied=False)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from longjudge.config import Configuration
     from longjudge.judges.access import Access
     from longjudge.judges.base import Judge
+    from longjudge.judges.batch_api import BatchApi
     from longjudge.models import ModelNotice
 
 
@@ -43,6 +44,20 @@ def make_judge(
         access=profile_access(name, profile),
         freeze_after_import=freeze_after_import,
     )
+
+
+def batch_api(judge: Judge) -> BatchApi:
+    """The queue behind a judge's endpoint; connects to nothing."""
+    # Only what was chosen is loaded.
+    if judge.judges_meaning:
+        from longjudge.judges.anthropic import AnthropicJudge
+        from longjudge.judges.anthropic_batches import AnthropicBatches
+
+        if isinstance(judge, AnthropicJudge):
+            return AnthropicBatches(judge)
+    from longjudge.judges.offline_batches import OfflineBatches
+
+    return OfflineBatches(judge)
 
 
 def missing_credential(model: str | None, config: Configuration | None = None) -> str | None:

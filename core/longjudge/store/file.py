@@ -32,6 +32,7 @@ from longjudge.store.connect import (
 )
 from longjudge.store.damage import DamagedStoreError, is_damage, note_damage
 from longjudge.store.names import copy_apart, file_id, log_of, uri
+from longjudge.store.writing import execute_now, execute_together
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -316,27 +317,30 @@ class StoreFile:
         await self._commit(step)
         return rows
 
-    async def write_together(self, *statements: tuple[str, Sequence[Sequence[object]]]) -> None:
+    async def write_together(
+        self, *statements: tuple[str, Sequence[Sequence[object]]], durably: bool = False
+    ) -> None:
         """Commit several statements, each with the rows of its values: all, or none.
+
+        What is written `durably` survives a loss of power from then on.
 
         Raises:
             StoreWriteError: nothing was written.
         """
+        await self._commit(lambda: execute_together(self._connection, statements, durably=durably))
 
-        async def step() -> int:
-            # Locked at once or not at all: the steps in between cannot fail for that.
-            await self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                for sql, rows in statements:
-                    await self._connection.executemany(sql, rows)
-                await self._connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error, ValueError):
-                    await asyncio.shield(self._connection.execute("ROLLBACK"))
-                raise
-            return len(statements)
+    def write_now(self, sql: str, values: Sequence[object]) -> bool:
+        """Commit one statement before this returns, for what must not be lost to a cancel.
 
-        await self._commit(step)
+        It blocks for `NOW_SECONDS` at most. False where nothing was written.
+        """
+        if self.write_error is not None or file_id(self.path) != self._file_id:
+            return False
+        try:
+            execute_now(self.path, sql, values)
+        except sqlite3.Error:
+            return False
+        return True
 
     async def _commit(self, step: Callable[[], Awaitable[int]]) -> int:
         if self.write_error is not None:

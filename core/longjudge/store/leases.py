@@ -40,6 +40,8 @@ _TAKE: Final = f"""
     WHERE NOT EXISTS (
         SELECT 1 FROM verdicts
         WHERE key = json_extract(wanted.value, '$[0]') AND {_SINCE}
+    ) AND NOT EXISTS (
+        SELECT 1 FROM batch_items WHERE key = json_extract(wanted.value, '$[0]') AND outcome = ''
     )
     ON CONFLICT (key) DO UPDATE SET taken = excluded.taken, detail = excluded.detail
         WHERE leases.owner = excluded.owner
@@ -66,6 +68,10 @@ _TAKE_OVER: Final = """
 _FORGET_DEAD: Final = """
     DELETE FROM owners WHERE id IN (CAST(?1 AS TEXT), ?1)
     AND NOT EXISTS (SELECT 1 FROM leases WHERE owner IN (CAST(?1 AS TEXT), ?1))
+    AND NOT EXISTS (
+        SELECT 1 FROM batches WHERE owner IN (CAST(?1 AS TEXT), ?1)
+        AND state IN ('intent', 'submitted', 'ended')
+    )
 """
 
 
@@ -179,6 +185,37 @@ async def leases(store: StoreFile, keys: Sequence[str] | None = None) -> list[Le
     return [_lease(row, found) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who takes things under an id: `owner` is None where nobody knows, `beat` is its last word.
+
+    `beat` is in seconds since 1970.
+    """
+
+    owner: Owner | None
+    alive: bool
+    beat: float
+
+
+async def find_holders(store: StoreFile, ids: Sequence[str]) -> dict[str, Holder]:
+    """Who is behind ids of holders; an id that nobody has is left out.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found, holders = _Found(), dict[str, Holder]()
+    rows = await store.read(
+        "SELECT id, host, boot, pid, started, beat, beat_monotonic FROM owners"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (_json(ids),),
+    )
+    for id, *facts in rows:
+        owner, alive = found.owner(facts)
+        beat = facts[4] if isinstance(facts[4], float) else 0.0
+        holders[str(id)] = Holder(owner, alive, beat)
+    return holders
+
+
 async def answered(store: StoreFile, keys: Sequence[str], since: float) -> set[str]:
     """Which of the questions have a verdict from `since` on.
 
@@ -190,6 +227,15 @@ async def answered(store: StoreFile, keys: Sequence[str], since: float) -> set[s
         (*_since(since), _json(keys)),
     )
     return {row[0] for row in rows}
+
+
+async def forget(store: StoreFile, holder: str) -> None:
+    """Forget a holder that holds nothing any more.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write(_FORGET, (holder,))
 
 
 async def forget_dead_owners(store: StoreFile) -> None:

@@ -14,6 +14,45 @@ _EARLIER_COLUMNS = ", ".join(
     for name in _VERDICT_NAMES.split(",")
 )
 
+_BATCH_COLUMNS = """
+            id TEXT PRIMARY KEY,
+            provider_id TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            profile TEXT NOT NULL,
+            model TEXT NOT NULL,
+            state TEXT NOT NULL,
+            cancel TEXT NOT NULL,
+            cancel_sent INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            created REAL NOT NULL,
+            submitted REAL NOT NULL,
+            ended REAL NOT NULL,
+            deadline REAL NOT NULL,
+            owner TEXT NOT NULL,
+            problem TEXT NOT NULL,
+            rubric TEXT NOT NULL,
+            rubric_version TEXT NOT NULL,
+            rubric_toml TEXT NOT NULL,
+            parameters TEXT NOT NULL,
+            prompt TEXT NOT NULL,
+            rendering TEXT NOT NULL,
+            redactor TEXT NOT NULL,
+            price TEXT NOT NULL
+"""
+_ITEM_COLUMNS = """
+            batch TEXT NOT NULL,
+            key TEXT NOT NULL,
+            judgment TEXT NOT NULL,
+            part INTEGER NOT NULL,
+            chunk_digest TEXT NOT NULL,
+            disputed INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            problem TEXT NOT NULL,
+            reply TEXT NOT NULL,
+            usage TEXT NOT NULL,
+            cost_usd REAL
+"""
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """
@@ -175,10 +214,34 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             ON judgments (rubric_version, rubric, real_path, session_id, created)
         """,
     ),
+    (
+        # What was sent as a batch: one row before it is sent, and one for each of its questions.
+        # `cancel` says why the provider is to end it; `outcome` is empty while nothing came of it.
+        f"""
+        CREATE TABLE batches (
+            {_BATCH_COLUMNS}
+        ) WITHOUT ROWID
+        """,
+        f"""
+        CREATE TABLE batch_items (
+            {_ITEM_COLUMNS},
+            PRIMARY KEY (batch, key)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX batches_by_owner ON batches (owner)",
+        # Who asks for a key looks at what is on its way alone.
+        "CREATE INDEX batch_items_on_the_way ON batch_items (key) WHERE outcome = ''",
+        "CREATE INDEX batch_items_by_judgment ON batch_items (judgment)",
+    ),
 )
 """Each entry is what takes the schema from version `n` to `n + 1` (`PRAGMA user_version`)."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+_WITHOUT_BATCHES = (
+    f"CREATE TEMP TABLE batches ({_BATCH_COLUMNS})",
+    f"CREATE TEMP TABLE batch_items ({_ITEM_COLUMNS})",
+)
 
 _WITHOUT_VERSIONS = (
     """
@@ -186,6 +249,7 @@ _WITHOUT_VERSIONS = (
         version TEXT, name TEXT, label TEXT, toml TEXT, first_used REAL, last_used REAL
     )
     """,
+    *_WITHOUT_BATCHES,
 )
 
 _WITHOUT_LEASES = (
@@ -234,5 +298,6 @@ OLD_FOR_READERS: tuple[tuple[str, ...], ...] = (
     _WITHOUT_REPLIES,
     _WITHOUT_LEASES,
     _WITHOUT_VERSIONS,
+    _WITHOUT_BATCHES,
 )
 """What makes a store of version `n` read like one of today, without a change to its file."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from longjudge.sessions.values import is_object
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -145,9 +146,12 @@ def real_path(path: str | os.PathLike[str] | None) -> str:
 def _measure(result: dict[str, object]) -> tuple[int, float]:
     """How many chunks were judged by asking, and how long they took together, waits included.
 
-    Where failures were forced, they took as long as somebody chose, which measures nothing.
+    Where failures were forced, they took as long as somebody chose, and in a batch as long as the
+    provider's queue was, which measures nothing.
     """
-    if result.get("fault") is not None:
+    settings = result.get("settings")
+    in_batch = is_object(settings) and settings.get("batch") is True
+    if result.get("fault") is not None or in_batch:
         return 0, 0.0
     try:
         parts = msgspec.convert(result.get("parts", []), list[_Part])

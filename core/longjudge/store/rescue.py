@@ -176,6 +176,23 @@ _TABLES = (
         _columns("version name label toml first_used:real last_used:real"),
         lambda row: is_rubric(cast("str", row[0]), cast("str", row[3])),
     ),
+    _Table(
+        "batches",
+        "id",
+        _columns(
+            "id provider_id endpoint profile model state cancel cancel_sent:integer count:integer"
+            " created:real submitted:real ended:real deadline:real owner problem rubric"
+            " rubric_version rubric_toml parameters prompt rendering redactor price"
+        ),
+    ),
+    _Table(
+        "batch_items",
+        "batch",
+        _columns(
+            "batch key judgment part:integer chunk_digest disputed:integer outcome problem reply"
+            " usage cost_usd:?"
+        ),
+    ),
 )
 _EARLIER = _Table(
     "earlier_verdicts",

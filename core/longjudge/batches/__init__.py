@@ -1,0 +1,1 @@
+"""Questions in a provider's queue: sent, followed, found again, cancelled, and brought home."""

@@ -1,0 +1,227 @@
+"""Sends what a batch run has packed, and knows who waits for it and what it may still cost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from typing import TYPE_CHECKING, Final
+
+from longjudge.batches.sending import Ready
+from longjudge.cli.batch_work import Packer, Waiting
+from longjudge.errors import StoreError
+from longjudge.judges.batch_api import BATCH_SHARE
+from longjudge.keys import key_parts
+from longjudge.report.words import plural
+from longjudge.retries import MAX_TOKENS, MORE_TOKENS, TOLD_ATTEMPTS, TOLD_MAX_WAIT
+from longjudge.rubric_toml import rubric_toml
+from longjudge.store import batches as rows
+from longjudge.store import note_rubric
+from longjudge.store.batch_rows import Batch, ItemOutcome
+from longjudge.streams import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from longjudge.batches.batching import Batching
+    from longjudge.batches.following import BatchNews
+    from longjudge.batches.sending import Sent
+    from longjudge.budget import Reservation
+    from longjudge.cli.batch_work import Packed, Work
+    from longjudge.cli.judge_run import Run
+    from longjudge.judges.batch_api import BatchError, BatchRequest
+    from longjudge.result import Result
+    from longjudge.store.batch_rows import BatchItem
+
+FIRST_WAIT: Final = 1.0
+"""Seconds until a batch that was not accepted is sent again, where the provider says nothing."""
+
+
+class BatchSending:
+    """`freed` is given the files that wait for nothing more; `profile` is the judge's, if any."""
+
+    def __init__(
+        self,
+        run: Run,
+        batching: Batching,
+        profile: str,
+        freed: Callable[[Sequence[Work]], None],
+    ) -> None:
+        self.waiting = Waiting()
+        self.max_tokens = MAX_TOKENS if run.budget.max_cost is not None else MORE_TOKENS
+        self._run = run
+        self._batching = batching
+        self._profile = profile
+        self._freed = freed
+        self._packer = Packer(batching.pace)
+        self._reserved: dict[str, Reservation] = {}
+        self._stopped = asyncio.Event()
+        self._began = time.time()
+        self._rubric_noted = False
+
+    @property
+    def packed(self) -> bool:
+        """Whether questions wait to be sent."""
+        return len(self._packer) > 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be on its way than is."""
+        on_the_way = sum(batch.count for batch in self._batching.live)
+        return on_the_way + len(self._packer) < self._batching.pace.queued
+
+    @property
+    def budget_ended(self) -> bool:
+        """Whether the budget lets nothing more be asked."""
+        return self._run.budget.ended is not None
+
+    def stop(self) -> None:
+        """Wait for nothing any more."""
+        self._stopped.set()
+
+    async def any_left(self) -> bool:
+        """Whether the store knows of a batch at this endpoint that may have to be taken over."""
+        endpoint = self._batching.api.endpoint
+        live = await rows.live_batches(self._run.store)
+        return any(batch.endpoint == endpoint for batch in live)
+
+    def has(self, key: str) -> bool:
+        """Whether a question waits to be sent."""
+        return self._packer.has(key)
+
+    def ready(self, item: BatchItem, request: BatchRequest) -> Ready:
+        """A question as it is sent."""
+        return Ready(item, request)
+
+    def reserve(self, upper_price: float | None) -> Reservation | None:
+        """Take a question out of the budget; None where there is no room for it now, or ever."""
+        upper = None if upper_price is None else upper_price * BATCH_SHARE
+        return self._run.budget.reserve(upper, lambda: None)
+
+    async def add(self, packed: Packed) -> None:
+        """Pack a question, and send what is packed where it does not fit in."""
+        if not self._packer.fits(packed.ready.request.size):
+            await self.flush()
+        self._packer.add(packed)
+        self._reserved[packed.ready.item.key] = packed.reservation
+        self.waiting.for_packed(packed.work, packed.ready.item.key)
+
+    async def flush(self) -> None:
+        """Send what is packed, as often as the provider asks to send it later."""
+        packed = self._packer.take()
+        refusals = 0
+        while packed and not self._run.blocked:
+            if self._stopped.is_set():
+                break
+            try:
+                sent = await self._send(packed)
+            except StoreError as error:
+                # What is not noted is not sent, and nothing else could be noted either.
+                self._run.blocked = str(error)
+                break
+            self._distribute(packed, sent)
+            if packed and sent.later is not None:
+                refusals += 1
+                if refusals >= TOLD_ATTEMPTS:
+                    self._refuse(packed, sent.later)
+                    return
+                await self._pause(sent.later.wait or min(2.0**refusals, TOLD_MAX_WAIT))
+        self._drop(packed)
+
+    async def _send(self, packed: Mapping[str, Packed]) -> Sent:
+        run = self._run
+        if not self._rubric_noted:
+            await note_rubric(run.store, run.rubric)
+            self._rubric_noted = True
+        begun = min(each.pending.begun or math.inf for each in packed.values())
+        age = max(0.0, time.monotonic() - begun)
+        plain = Batch(
+            id="",
+            endpoint=run.judge.endpoint,
+            model=run.judge.model,
+            rubric=run.rubric.name,
+            rubric_version=run.rubric.version,
+            rubric_toml=rubric_toml(run.rubric),
+            parts=key_parts(run.judge, b"", redactor=run.settings.redactor),
+            count=0,
+            created=0.0,
+            owner=self._batching.holder,
+            profile=self._profile,
+            deadline=time.time() - age + run.settings.time_limit,
+            price=run.judge.price,
+        )
+        since = self._began if run.fresh else -math.inf
+        return await self._batching.send(
+            plain, [each.ready for each in packed.values()], since=since
+        )
+
+    def _distribute(self, packed: dict[str, Packed], sent: Sent) -> None:
+        """Take what came of sending out of what is packed."""
+        free: list[Work] = []
+        for batch in sent.batches:
+            keys = sent.keys[batch.id]
+            self.waiting.sent(keys, batch.id)
+            for key in keys:
+                packed.pop(key).pending.sent = True
+        live = {batch.id for batch in self._batching.live}
+        for batch in sent.batches:
+            if batch.id not in live:
+                free += self.waiting.over(batch.id)
+        for key in sent.elsewhere:
+            self._settle(key, 0.0)
+            del packed[key]
+        self.waiting.elsewhere(sent.elsewhere)
+        for outcome in sent.outcomes:
+            self._settle(outcome.key, 0.0)
+            packed.pop(outcome.key).pending.sent = True
+        free += self.waiting.not_sent([outcome.key for outcome in sent.outcomes])
+        self._run.blocked = self._run.blocked or sent.fatal
+        self._freed(free)
+
+    def _refuse(self, packed: Mapping[str, Packed], error: BatchError) -> None:
+        """The provider has put some questions off too often."""
+        for key, each in packed.items():
+            each.pending.refused[key] = ItemOutcome(key, error.reason, error.message)
+            self._settle(key, 0.0)
+        self._freed(self.waiting.not_sent(packed))
+
+    def _drop(self, packed: Mapping[str, Packed]) -> None:
+        """Some questions are not going to be sent by this run."""
+        for key in packed:
+            self._settle(key, 0.0)
+        self._freed(self.waiting.not_sent(packed))
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopped.wait()
+
+    def hear(self, news: BatchNews) -> None:
+        """Take in what became known of a batch."""
+        for outcome in news.outcomes:
+            self._settle(outcome.key, outcome.cost_usd)
+        if news.batch.state.live:
+            return
+        free = self.waiting.over(news.batch.id)
+        self._freed([*free, *self.waiting.fed()])
+
+    def given_up(self, batch: Batch) -> list[Work]:
+        """Wait no longer for a batch: the files that wait for nothing now."""
+        return self.waiting.over(batch.id)
+
+    def _settle(self, key: str, paid: float | None) -> None:
+        reservation = self._reserved.pop(key, None)
+        if reservation is not None:
+            self._run.budget.settle(reservation, paid)
+
+    def say_where_the_budget_ended(self, name: str, result: Result) -> None:
+        """Say once that the budget kept something from being asked."""
+        run = self._run
+        if not self.budget_ended or run.budget_told or not result.unjudged_chunks:
+            return
+        run.budget_told = True
+        tell(
+            f"longjudge: {name}: the budget ended it with {result.judged_chunks} of"
+            f" {plural(result.chunks, 'part')} judged: {run.budget.ended}; give more, or run again"
+        )

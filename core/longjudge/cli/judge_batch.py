@@ -1,0 +1,250 @@
+"""Judging on the command line through the provider's queue, any number of sessions at a time.
+
+Each file is visited: its sessions are planned, what the store does not hold is sent in batches that
+many sessions share, and the file is closed. It is visited again when nothing of it is on its way
+any more, and gets its results then. So memory follows what is on its way, not what was named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from longjudge.batches.batching import Batching
+from longjudge.cli.batch_sending import BatchSending
+from longjudge.cli.batch_telling import Telling
+from longjudge.cli.batch_visit import Visitor
+from longjudge.cli.batch_work import Work
+from longjudge.cli.holds import hold_json
+from longjudge.errors import CredentialError, SessionError, StoreError, UsageError
+from longjudge.holds import list_holds
+from longjudge.judges.make import batch_api
+from longjudge.states import StopCause
+from longjudge.store import batches as rows
+from longjudge.store import leases
+from longjudge.store.batch_rows import CancelCause
+from longjudge.streams import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from longjudge.batches.following import BatchNews
+    from longjudge.cli.judge_run import Run
+    from longjudge.cli.options import Judging
+    from longjudge.faults import Fault
+    from longjudge.result import Result
+    from longjudge.sessions import Session, SessionFile
+
+LOOK_SECONDS: Final = 1.0
+"""How often it is looked at what others have made of questions that they ask."""
+
+HANG_UP: Final = 1
+"""The number of the signal that says that the terminal is gone."""
+
+
+def check_batch(*, batch: bool, detach: bool, fault: Fault | None) -> None:
+    """Refuse options that a batch gives no meaning to.
+
+    Raises:
+        UsageError: names them.
+    """
+    if detach and not batch:
+        raise UsageError("--detach goes with --batch: a live question needs somebody who waits")
+    if batch and fault is not None:
+        raise UsageError("--fault forces failures of live questions; leave --batch or --fault out")
+
+
+class BatchRun:
+    """Judges the files of a `run`; with `detach` it sends what is to be asked, and no more."""
+
+    def __init__(
+        self, run: Run, judging: Judging, show: Callable[[Result], None], *, detach: bool
+    ) -> None:
+        self._run = run
+        pace = judging.config.batches.to_pace()
+        api = batch_api(run.judge)
+        self._telling = Telling()
+        self._batching = Batching(
+            run.store, api, pace, self._heard, f"judging batches of {run.judge.label}"
+        )
+        choice = judging.choice().model or ""
+        profile = choice if choice in judging.config.profiles else ""
+        self._sending = BatchSending(run, self._batching, profile, self._free)
+        self._visitor = Visitor(run, self._batching, self._sending, self._telling, show)
+        self._visitor.detach = detach
+        self._todo: deque[Work] = deque()
+        self._changed = asyncio.Event()
+        self._skip = asyncio.Event()
+        self._cancelled_at: dict[str, float] = {}
+
+    async def judge(self, files: Sequence[SessionFile]) -> None:
+        """Judge the files; the results come in the order in which they are known.
+
+        Raises:
+            CredentialError: there is nothing to authenticate with.
+            StoreError: the store cannot be written, or not be read.
+        """
+        run = self._run
+        if run.store.write_error is not None:
+            raise StoreError(
+                f"a batch needs a store that can be written ({run.store.write_error}); make it"
+                " writable, name another with --store, or leave --batch out"
+            )
+        run.stop.heard = self._signalled
+        left = iter(files)
+        try:
+            async with self._batching.at_work():
+                try:
+                    await self._adopt()
+                    await self._work(left)
+                    await self._end(left)
+                finally:
+                    await self._batching.leave()
+        finally:
+            run.stop.heard = None
+
+    async def _adopt(self) -> None:
+        """Follow what dead processes left; needs a credential only where there is anything."""
+        if self._run.stop.requested or not await self._sending.any_left():
+            return
+        await self._batching.api.prepare()
+        for batch in await self._batching.adopt():
+            self._telling.adopted(batch)
+
+    async def _work(self, files: Iterator[SessionFile]) -> None:
+        while not self._run.stop.requested and self._visitor.stop is None:
+            if self._batching.fatal or self._run.blocked:
+                self._run.blocked = self._run.blocked or self._batching.fatal
+                return
+            if (work := await self._next(files)) is not None:
+                await self._visit(work)
+            elif self._sending.packed:
+                await self._sending.flush()
+            elif self._visitor.detach or not self._sending.waiting:
+                return
+            else:
+                await self._wait()
+
+    async def _next(self, files: Iterator[SessionFile]) -> Work | None:
+        """What is to be visited now: first what may be finished."""
+        if self._todo:
+            return self._todo.popleft()
+        if not self._visitor.detach and not self._sending.has_room:
+            return None
+        file = next(files, None)
+        return None if file is None else Work(file)
+
+    async def _wait(self) -> None:
+        """Wait until something becomes known, and look at what others do meanwhile."""
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+        self._changed.clear()
+        self._give_up_late_ones()
+        await self._look_elsewhere()
+
+    def _give_up_late_ones(self) -> None:
+        """Wait no longer for a batch that was to end for its time, and does not."""
+        now = time.monotonic()
+        for batch in self._batching.live:
+            if batch.cancel and now - self._cancelled_at.setdefault(batch.id, now) >= (
+                self._batching.pace.end
+            ):
+                self._todo.extend(self._sending.given_up(batch))
+
+    async def _look_elsewhere(self) -> None:
+        keys = self._sending.waiting.asked_elsewhere
+        if not keys:
+            return
+        store = self._run.store
+        held = {lease.key for lease in await leases.leases(store, keys) if lease.alive}
+        held |= (await rows.on_the_way(store, keys)).keys()
+        self._todo.extend(self._sending.waiting.settled_elsewhere(set(keys) - held))
+
+    def _free(self, works: Sequence[Work]) -> None:
+        self._todo.extend(works)
+        self._changed.set()
+
+    def _heard(self, news: BatchNews) -> None:
+        self._telling.hear(news)
+        self._sending.hear(news)
+        self._changed.set()
+
+    def _signalled(self, number: int) -> None:
+        """The first signal ends the run, a second one the wait for what is on its way."""
+        if self._visitor.stop is not None:
+            self._skip.set()
+        elif number != HANG_UP:
+            # Noted before anything else can happen.
+            self._batching.cancel(CancelCause.CANCEL)
+        self._visitor.stop = self._visitor.stop or StopCause.CANCEL
+        self._sending.stop()
+        self._changed.set()
+
+    async def _end(self, files: Iterator[SessionFile]) -> None:
+        """Bring the run to its end, whatever ended it, with a result for all that was begun."""
+        run = self._run
+        if self._visitor.detach and not run.stop.requested:
+            await self._say_what_is_held()
+            return
+        if run.stop.signal is not None and run.stop.signal != HANG_UP:
+            await self._batching.wind_up(self._skip)
+        elif run.blocked:
+            self._visitor.stop = StopCause.FATAL
+        waiting = [*self._todo, *self._sending.waiting.works]
+        self._todo.clear()
+        for work in dict.fromkeys(waiting):
+            if self._skip.is_set() and not work.done:
+                run.not_begun += 1
+                continue
+            await self._visit(work)
+        if run.blocked and not run.stop.requested:
+            for file in files:
+                await self._visit(Work(file))
+        run.not_begun += sum(1 for _ in files)
+        if left := self._batching.live:
+            self._telling.left(left)
+
+    async def _say_what_is_held(self) -> None:
+        ids = {batch.id for batch in self._batching.live}
+        await self._batching.leave()
+        for hold in await list_holds(self._run.store):
+            if hold.batch in ids:
+                click.echo(hold_json(hold))
+
+    async def _visit(self, work: Work) -> None:
+        """Plan the sessions of a file, send what is to be asked, and tell the results."""
+        first = not work.sessions and not work.done
+        sessions = await self._load(work.file, first=first)
+        if sessions is None:
+            self._run.not_begun += 1
+            return
+        for number, session in enumerate(sessions):
+            try:
+                if number not in work.done:
+                    await self._visitor.session(work, number, session)
+            except CredentialError as error:
+                # Sessions that the store answers whole need no credential, so the others go on.
+                self._run.credential = self._run.credential or error
+                work.done.add(number)
+            except SessionError as error:
+                self._run.reading.failed = True
+                tell(f"longjudge: {error}")
+                work.done.add(number)
+            finally:
+                session.close()
+        if work.waits:
+            self._sending.waiting.works[work] = None
+
+    async def _load(self, file: SessionFile, *, first: bool) -> Sequence[Session] | None:
+        if first and not self._run.stop.requested:
+            return await self._run.load(file)
+        if first and self._visitor.stop is not None:
+            return None
+        return await self._run.reading.open(file, warn=False)

@@ -1,0 +1,302 @@
+"""Batches in the store: what was sent to a provider's queue, by whom, and what came of it.
+
+A row stands here before anything is sent, with all of its questions, so that whatever a process
+leaves behind at the provider can be found again. While a question has no outcome it stands like a
+lease in the way of everyone else who would ask it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from longjudge.store.batch_rows import (
+    KEPT,
+    Batch,
+    BatchItem,
+    CancelCause,
+    ItemOutcome,
+    from_row,
+    outcome_from_row,
+    to_row,
+    usage_json,
+)
+from longjudge.text import without_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from longjudge.store.file import StoreFile
+
+REMEMBERED_DAYS: Final = 30
+"""How long a batch that is over is remembered: results are there for 29 days after its creation
+[the provider's documents], and one that is known is taken for nobody else's."""
+
+LOOKUP_KEYS: Final = 5_000
+
+_COLUMNS: Final = (
+    "id, provider_id, endpoint, profile, model, state, cancel, cancel_sent, count, created,"
+    " submitted, ended, deadline, owner, problem, rubric, rubric_version, rubric_toml, parameters,"
+    " prompt, rendering, redactor, price"
+)
+_LIVE: Final = "state IN ('intent', 'submitted', 'ended')"
+_INSERT: Final = f"INSERT INTO batches ({_COLUMNS}) VALUES ({', '.join('?' * 23)})"
+# In one statement, since another process may take them, or answer, between two.
+_INSERT_ITEMS: Final = """
+    INSERT INTO batch_items
+        (batch, key, judgment, part, chunk_digest, disputed, outcome, problem, reply, usage)
+    SELECT ?1, json_extract(item.value, '$[0]'), json_extract(item.value, '$[1]'),
+        json_extract(item.value, '$[2]'), json_extract(item.value, '$[3]'),
+        json_extract(item.value, '$[4]'), '', '', '', ''
+    FROM json_each(?2) AS item
+    WHERE NOT EXISTS (
+        SELECT 1 FROM verdicts WHERE key = json_extract(item.value, '$[0]') AND created >= ?3
+    ) AND NOT EXISTS (
+        SELECT 1 FROM batch_items WHERE key = json_extract(item.value, '$[0]') AND outcome = ''
+    ) AND NOT EXISTS (
+        SELECT 1 FROM leases WHERE key = json_extract(item.value, '$[0]') AND owner != ?4
+    )
+"""
+_COUNT: Final = """
+    UPDATE batches SET count = (SELECT count(*) FROM batch_items WHERE batch = ?1) WHERE id = ?1
+"""
+_OUTCOME: Final = """
+    UPDATE batch_items SET outcome = ?, problem = ?, reply = ?, usage = ?, cost_usd = ?
+    WHERE batch = ? AND key = ? AND outcome = ''
+"""
+SUBMITTED: Final = "UPDATE batches SET provider_id = ?, submitted = ?, state = ? WHERE id = ?"
+"""Values: the provider's id, seconds since 1970, the state, the batch."""
+
+WANT_CANCEL: Final = "UPDATE batches SET cancel = ? WHERE id = ? AND cancel = '' AND " + _LIVE
+"""Values: why, the batch. The first reason counts."""
+
+
+async def begin(
+    store: StoreFile, batch: Batch, items: Sequence[BatchItem], *, since: float, holder: str
+) -> set[str]:
+    """Note what is about to be sent, safe from a loss of power; the keys that may be sent.
+
+    The others have a verdict from `since` on, or somebody else asks them: leases of `holder` do
+    not count. Without any the batch is not noted either.
+
+    Raises:
+        StoreError: nothing was written, or the store cannot be read.
+    """
+    rows = [
+        [each.key, each.judgment, each.part, each.chunk_digest, each.disputed] for each in items
+    ]
+    json = msgspec.json.encode(rows).decode()
+    await store.write_together(
+        (_INSERT, [to_row(batch)]),
+        (_INSERT_ITEMS, [(batch.id, json, since, holder)]),
+        (_COUNT, [(batch.id,)]),
+        ("DELETE FROM batches WHERE id = ? AND count = 0", [(batch.id,)]),
+        durably=True,
+    )
+    taken = await store.read("SELECT key FROM batch_items WHERE batch = ?", (batch.id,))
+    return {row[0] for row in taken}
+
+
+async def withdraw(store: StoreFile, id: str) -> None:
+    """Forget a batch that never reached the provider.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write_together(
+        ("DELETE FROM batch_items WHERE batch = ?", [(id,)]),
+        ("DELETE FROM batches WHERE id = ?", [(id,)]),
+    )
+
+
+async def note(store: StoreFile, batch: Batch) -> None:
+    """Note how far a batch is; why it is cancelled, and who follows it, is noted elsewhere.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write(
+        "UPDATE batches SET provider_id = ?, state = ?, cancel_sent = ?, submitted = ?, ended = ?,"
+        " problem = ? WHERE id = ?",
+        (
+            batch.provider_id,
+            batch.state.value,
+            int(batch.cancel_sent),
+            batch.submitted,
+            batch.ended,
+            without_surrogates(batch.problem),
+            batch.id,
+        ),
+    )
+
+
+async def note_outcomes(store: StoreFile, id: str, outcomes: Iterable[ItemOutcome]) -> None:
+    """Note what came of questions; the first outcome of each counts.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    rows = [
+        (
+            each.reason or KEPT,
+            without_surrogates(each.problem),
+            without_surrogates(each.reply),
+            usage_json(each),
+            each.cost_usd,
+            id,
+            each.key,
+        )
+        for each in outcomes
+    ]
+    await store.write_together((_OUTCOME, rows))
+
+
+async def take_over(store: StoreFile, batch: Batch, owner: str) -> bool:
+    """Follow a batch in its owner's place; False where somebody else does by now.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    changed = await store.write(
+        f"UPDATE batches SET owner = ? WHERE id = ? AND owner = ? AND {_LIVE}",
+        (owner, batch.id, batch.owner),
+    )
+    return changed == 1
+
+
+async def leave_running(store: StoreFile, owner: str) -> None:
+    """Let go of all batches that are to run on; those to be cancelled stay their owner's.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write(
+        f"UPDATE batches SET owner = '' WHERE owner = ? AND cancel = '' AND {_LIVE}", (owner,)
+    )
+
+
+async def want_cancel(store: StoreFile, id: str, cause: CancelCause) -> None:
+    """Note that the provider is to end a batch; the first reason counts.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write(WANT_CANCEL, (cause.value, id))
+
+
+async def live_batches(store: StoreFile, ids: Sequence[str] | None = None) -> list[Batch]:
+    """All batches that are held, or those of `ids`, oldest first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    sql = f"SELECT {_COLUMNS} FROM batches WHERE {_LIVE}"
+    if ids is None:
+        rows = await store.read(f"{sql} ORDER BY created, id")
+    else:
+        only = f"{sql} AND id IN (SELECT value FROM json_each(?)) ORDER BY created, id"
+        rows = await store.read(only, (_json(ids),))
+    return [batch for row in rows if (batch := from_row(tuple(row))) is not None]
+
+
+async def known_ids(store: StoreFile) -> set[str]:
+    """The provider's ids of all batches that the store knows of, those that are over included.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read("SELECT provider_id FROM batches WHERE provider_id != ''")
+    return {row[0] for row in rows}
+
+
+async def open_items(store: StoreFile, id: str) -> dict[str, BatchItem]:
+    """The questions of a batch that have no outcome yet, by key.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read(
+        "SELECT key, judgment, part, chunk_digest, disputed FROM batch_items"
+        " WHERE batch = ? AND outcome = ''",
+        (id,),
+    )
+    return {row[0]: BatchItem(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows}
+
+
+async def on_the_way(store: StoreFile, keys: Sequence[str]) -> dict[str, str]:
+    """Which of the questions are in a batch and have no outcome yet: the batch of each.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    found: dict[str, str] = {}
+    for start in range(0, len(keys), LOOKUP_KEYS):
+        rows = await store.read(
+            "SELECT key, batch FROM batch_items"
+            " WHERE outcome = '' AND key IN (SELECT value FROM json_each(?))",
+            (_json(keys[start : start + LOOKUP_KEYS]),),
+        )
+        found.update((row[0], row[1]) for row in rows)
+    return found
+
+
+async def outcomes_of(store: StoreFile, judgment: str) -> dict[str, ItemOutcome]:
+    """What came of the questions of one judgment, by key; those without an outcome are left out.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read(
+        "SELECT key, outcome, problem, reply, usage, cost_usd FROM batch_items"
+        " WHERE judgment = ? AND outcome != ''",
+        (judgment,),
+    )
+    return {row[0]: outcome_from_row(tuple(row)) for row in rows}
+
+
+async def unanswered(store: StoreFile, judgment: str) -> set[str]:
+    """The questions of one judgment that are in a batch and have no outcome yet.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read(
+        "SELECT key FROM batch_items WHERE judgment = ? AND outcome = ''", (judgment,)
+    )
+    return {row[0] for row in rows}
+
+
+async def forget_over(store: StoreFile, holder: str | None = None) -> None:
+    """Drop the questions of batches that are over, of `holder` or of nobody who lives.
+
+    What came of them is in verdicts and judgments by then. The batches themselves are remembered
+    for a while.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    over = f"SELECT id FROM batches WHERE NOT {_LIVE}"
+    mine, values = (
+        (" AND owner = ?", (holder,))
+        if holder is not None
+        else (
+            " AND owner NOT IN (SELECT id FROM owners)",
+            (),
+        )
+    )
+    if not await store.read(
+        f"SELECT 1 FROM batch_items WHERE batch IN ({over}{mine}) LIMIT 1", values
+    ):
+        return
+    await store.write(f"DELETE FROM batch_items WHERE batch IN ({over}{mine})", values)
+    await store.write(
+        f"DELETE FROM batches WHERE NOT {_LIVE} AND created < ?"
+        " AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch = batches.id)",
+        (time.time() - REMEMBERED_DAYS * 86_400,),
+    )
+
+
+def _json(keys: Sequence[str]) -> str:
+    return msgspec.json.encode(list(keys)).decode()
