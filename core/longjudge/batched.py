@@ -71,8 +71,7 @@ async def settle_batched(board: Board, keys: Sequence[str], batched: Batched, st
 def _settle(board: Board, position: int, outcome: ItemOutcome, kept: KeptVerdict | None) -> None:
     board.started(position)
     board.stopped(position)
-    # How long it lay in a queue is no measure of a judge.
-    board.chunks[position].seconds = 0.0
+    board.chunks[position].in_batch = True
     board.answered(position, outcome.usage, outcome.cost_usd)
     board.spent.calls_without_reply += not outcome.replied
     if outcome.reason:

@@ -32,7 +32,8 @@ class ChunkRecord:
     `waited` is how long it has been in `waiting` and `retrying`, `waits_since` when it came there
     (monotonic). `in_vain` says why a new question brought no verdict where an earlier one stands.
     `kept` has its reply only where it is not `stored`; else the store has it. `tokens` and
-    `cost_usd` are those of its answers in this judgment, None where a price is unknown.
+    `cost_usd` are those of its answers in this judgment, None where a price is unknown. Of what was
+    answered `in_batch` the seconds say nothing about the judge.
     """
 
     state: ChunkState = ChunkState.QUEUED
@@ -51,6 +52,7 @@ class ChunkRecord:
     in_vain: str = ""
     tokens: int = 0
     cost_usd: float | None = 0.0
+    in_batch: bool = False
 
     @property
     def disagrees(self) -> bool:
@@ -378,6 +380,7 @@ def _parts(board: Board, tokens: list[int]) -> tuple[results.ResultPart, ...]:
                 seconds=record.seconds,
                 waited=record.waited,
                 disagrees=record.disagrees,
+                in_batch=record.in_batch,
             )
         )
     return tuple(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -116,7 +117,7 @@ class Estimator:
         cls, session: Session, rubric: Rubric, model: str, price: Price | None = None
     ) -> Estimator:
         """Measure the session; reads some of its events."""
-        prompt = count_tokens(system_text(rubric)) * model_factor(model)
+        prompt = _prompt_tokens(system_text(rubric)) * model_factor(model)
         ratio = measure_ratio(session, model)
         estimator = cls(model, ratio, round(prompt) + FENCE_TOKENS, price)
         # The first look into the table loads it, which is better done here than while painting.
@@ -198,6 +199,12 @@ class Estimator:
                 return None
             total += price * questions
         return total
+
+
+@lru_cache(maxsize=32)
+def _prompt_tokens(text: str) -> int:
+    """Tokens of what stands before the events: the same for every session of a rubric."""
+    return count_tokens(text)
 
 
 def _questions(keys: Sequence[str]) -> dict[str, int]:

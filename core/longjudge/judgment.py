@@ -12,7 +12,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longjudge.asking import Asking
+from longjudge.batch_asking import BatchAsking
+from longjudge.batch_pace import DAY
 from longjudge.batched import settle_batched
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
@@ -22,17 +23,16 @@ from longjudge.factors import TokenWatch
 from longjudge.flights import FLIGHTS
 from longjudge.ids import judgment_id
 from longjudge.judges.faulty import FaultyJudge
-from longjudge.keeping import forced_full_disk
 from longjudge.keys import KeyMaker
 from longjudge.prices import price_of_run
 from longjudge.prompt import chunk_tag
-from longjudge.recording import note_rubric_used, past_judgment, told_already
+from longjudge.recording import Recording, note_rubric_used
 from longjudge.redaction import find_secrets
 from longjudge.rubric import Skip
 from longjudge.settings import Settings
 from longjudge.states import ChunkState, GapReason, StopCause
 from longjudge.steering import Steering
-from longjudge.store import StoreWriteError, learn_tokens, token_factor
+from longjudge.store import learn_tokens, token_factor
 from longjudge.turns import Turns
 from longjudge.updates import JudgmentEnded, ignore_updates
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from longjudge.batched import Batched
+    from longjudge.batches.queue import BatchQueue
     from longjudge.board import ChunkRecord
     from longjudge.budget import Budget
     from longjudge.factors import ObservedFactor
@@ -76,6 +77,9 @@ class Judgment(Steering):
     chunk tried is no judgment of its session. With `once`, one that asked nothing and says what is
     recorded already (see `told_already`) is not recorded either: its result has the id of that one.
 
+    With a `queue` what is not asked yet can be moved into batches, and back; with `as_batch` all of
+    it goes there from the beginning, and nothing is asked live.
+
     With `batched` nothing is asked here: what its questions came to in batches is told.
 
     With `fault` failures are forced in front of the judge and the store, which are what they are
@@ -106,6 +110,8 @@ class Judgment(Steering):
         recorded: bool = True,
         once: bool = False,
         batched: Batched | None = None,
+        queue: BatchQueue | None = None,
+        as_batch: bool = False,
     ) -> None:
         if session.partial:
             raise UsageError("only the first events of the session were read; read all of it first")
@@ -138,7 +144,8 @@ class Judgment(Steering):
         self._earlier = earlier or {}
         self._stayed: set[int] = set()
         self._watch = TokenWatch()
-        self._asking = Asking(
+        self._as_batch = as_batch
+        self._asking = BatchAsking(
             self.board,
             keys=self._keys,
             holder=self.id,
@@ -154,6 +161,9 @@ class Judgment(Steering):
             fresh=fresh,
             redact=redact,
         )
+        if queue is not None:
+            limit = self.settings.time_limit if as_batch else DAY
+            self._asking.attach(queue, store, holder=self.id, time_limit=limit, alone=as_batch)
 
     @property
     def fatal_error(self) -> str | None:
@@ -230,7 +240,12 @@ class Judgment(Steering):
             # Nothing changes any more, and tens of thousands of parts take long.
             result = await asyncio.to_thread(self._result, started)
         if self._recorded:
-            result = await self._record(result)
+            forced = self.fault is not None and self.fault.fills_whole_disk
+            untold = self._once and not result.calls and self.fault is None
+            recording = Recording(self._store, self.board, self.rubric, self.store_error)
+            result, taken = await recording.record(result, forced=forced, once=untold)
+            if taken:
+                await self._learn()
         self._listener(JudgmentEnded(result))
         return result
 
@@ -365,7 +380,8 @@ class Judgment(Steering):
             rubric_name=self.rubric.name,
             rubric_version=self.rubric.version,
             criteria=self.rubric.criterion_ids,
-            settings=self.settings.to_dict() | ({"batch": True} if self._batched else {}),
+            settings=self.settings.to_dict()
+            | ({"batch": True} if self._batched or self._as_batch else {}),
             time_limit=self.settings.time_limit,
             limit_reached=cause is StopCause.LIMIT and cut_short,
             cancelled=cause is StopCause.CANCEL and cut_short,
@@ -376,25 +392,3 @@ class Judgment(Steering):
             seconds=time.monotonic() - started - self.paused_seconds,
             price=price_of_run(self.judge.model, self.judge.price),
         )
-
-    async def _record(self, result: Result) -> Result:
-        past = await asyncio.to_thread(past_judgment, self.board, self.rubric, result)
-        untold = self._once and not result.calls and self.fault is None
-        if untold and (id := await told_already(self._store, past)):
-            return replace(result, id=id)
-        forced = self.fault is not None and self.fault.fills_whole_disk
-        try:
-            if forced:
-                raise StoreWriteError(forced_full_disk(self._store))
-            await self._store.record_judgment(past)
-        except StoreWriteError as error:
-            if not forced:
-                self._store.owed.add_judgment(past, str(error))
-            if result.store_error is None:
-                return replace(result, store_error=str(error))
-        else:
-            if self._store.owed.verdicts and self.store_error is not None:
-                # It says what is not kept, which is true until that is.
-                self._store.owed.add_judgment(past, self.store_error)
-            await self._learn()
-        return result

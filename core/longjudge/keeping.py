@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from longjudge.judges.faulty import forced_fault
 from longjudge.keys import key_parts
-from longjudge.losses import FORCED, owed_words, store_error_words
+from longjudge.losses import forced_full_disk, owed_words, store_error_words
 from longjudge.prompt import chunk_tag
 from longjudge.store import OwedVerdict, Provenance, StoreWriteError
-from longjudge.text import clean_line
 from longjudge.updates import StoreFailed, StoreTakes
 
 if TYPE_CHECKING:
@@ -33,11 +32,6 @@ COMMIT_SECONDS = 1.0
 """How long an answer may still wait for the store after a stop."""
 
 _TOO_LATE = "the store did not take a verdict in time; another process holds it"
-
-
-def forced_full_disk(store: Store) -> str:
-    """What a store on a full disk says, where that is forced."""
-    return f"{FORCED}{clean_line(str(store.path))}: database or disk is full"
 
 
 class Keeper:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from longjudge.text import clean_line
+
+if TYPE_CHECKING:
+    from longjudge.store import Store
 
 FORCED = "forced: "
 """What stands before a failure that was forced."""
 
 _SOME = re.compile(r"; [0-9,]+ (of [0-9,]+ )?verdicts? (was|were|is|are) not kept$")
+
+
+def forced_full_disk(store: Store) -> str:
+    """What a store on a full disk says, where that is forced."""
+    return f"{FORCED}{clean_line(str(store.path))}: database or disk is full"
 
 
 def store_error_words(problem: str, missing: int, judged: int) -> str:

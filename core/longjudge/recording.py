@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from longjudge.errors import StoreError
+from longjudge.losses import forced_full_disk
 from longjudge.sessions.values import is_object
 from longjudge.states import JudgmentStatus
-from longjudge.store import PastJudgment, note_rubric, real_path
+from longjudge.store import PastJudgment, StoreWriteError, note_rubric, real_path
 from longjudge.store.past_pages import by_the_same
 
 if TYPE_CHECKING:
@@ -72,6 +74,41 @@ def past_judgment(board: Board, rubric: Rubric, result: Result) -> PastJudgment:
         digests=tuple(_digest(board, finding) for finding in result.findings),
         gaps=board.gap_replies(),
     )
+
+
+class Recording:
+    """Records what came of a board by `rubric`; `store_error` is what is not kept of it, if any."""
+
+    def __init__(self, store: Store, board: Board, rubric: Rubric, store_error: str | None) -> None:
+        self._store = store
+        self._board = board
+        self._rubric = rubric
+        self._store_error = store_error
+
+    async def record(self, result: Result, *, forced: bool, once: bool) -> tuple[Result, bool]:
+        """The result as it is told, and whether the store took it.
+
+        One that says what is recorded already is not recorded `once` more: it has the id of that
+        one. With `forced` the disk is full.
+        """
+        store = self._store
+        past = await asyncio.to_thread(past_judgment, self._board, self._rubric, result)
+        if once and (id := await told_already(store, past)):
+            return replace(result, id=id), False
+        try:
+            if forced:
+                raise StoreWriteError(forced_full_disk(store))
+            await store.record_judgment(past)
+        except StoreWriteError as error:
+            if not forced:
+                store.owed.add_judgment(past, str(error))
+            if result.store_error is None:
+                return replace(result, store_error=str(error)), False
+            return result, False
+        if store.owed.verdicts and self._store_error is not None:
+            # It says what is not kept, which is true until that is.
+            store.owed.add_judgment(past, self._store_error)
+        return result, True
 
 
 async def told_already(store: Store, past: PastJudgment) -> str:

@@ -68,7 +68,8 @@ class ResultPart:
     """What became of one chunk. `tokens` is the estimate for the whole request.
 
     `waited` is how long it waited for others and for its next try. `disagrees` is true where the
-    offline rules flag what the model called clean.
+    offline rules flag what the model called clean. Of what was answered `in_batch`, `seconds` are
+    those in the provider's queue.
     """
 
     part: int
@@ -84,6 +85,7 @@ class ResultPart:
     seconds: float
     waited: float = 0.0
     disagrees: bool = False
+    in_batch: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form, built by hand: a session may have tens of thousands of parts."""
@@ -104,6 +106,8 @@ class ResultPart:
             part["waited"] = self.waited
         if self.disagrees:
             part["disagrees"] = True
+        if self.in_batch:
+            part["in_batch"] = True
         return part
 
 

@@ -130,6 +130,12 @@ class Schedule:
         self._wake()
         return positions
 
+    def take_all(self) -> list[int]:
+        """Take every position that is in nobody's hands, in the order in which it is due."""
+        positions = self.drain()
+        self._taken += len(positions)
+        return positions
+
     def discard(self, position: int) -> None:
         """Forget a position that waits here, so that nobody waits for its time."""
         self._is_fresh.discard(position)

@@ -79,6 +79,11 @@ class Settling:
         self._sharing.land(position, borrowed.kept, stored=True)
         await self._show(position, borrowed.kept, from_cache=True, stored=True)
 
+    async def show(self, position: int, kept: KeptVerdict) -> None:
+        """Show a new verdict that is in the store, on the chunk and on those equal to it."""
+        self._sharing.land(position, kept, stored=True)
+        await self._show(position, kept, from_cache=False, stored=True)
+
     async def _show(
         self, position: int, kept: KeptVerdict, *, from_cache: bool, stored: bool
     ) -> None:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from longjudge.states import StopCause
 
 if TYPE_CHECKING:
-    from longjudge.asking import Asking, InHand
+    from longjudge.batch_asking import BatchAsking
+    from longjudge.calls import InHand
+    from longjudge.store.batch_rows import Batch
 
 
 class Steering:
     """The part of a judgment that may be called and read at any time, on its own loop."""
 
-    _asking: Asking
+    _asking: BatchAsking
 
     @property
     def store_error(self) -> str | None:
@@ -32,8 +34,19 @@ class Steering:
 
     @property
     def held(self) -> int:
-        """How many leases it holds in the store now."""
-        return self._asking.leases.left
+        """How many leases it holds in the store now, and batches at the provider."""
+        return self._asking.leases.left + len(self.batches)
+
+    @property
+    def batches(self) -> list[Batch]:
+        """Its batches that are still held."""
+        return self._asking.side.batches if self._asking.side is not None else []
+
+    @property
+    def in_batch(self) -> set[int]:
+        """The parts (from 1) that are in a batch, or about to be."""
+        side = self._asking.side
+        return {position + 1 for position in side.positions} if side is not None else set()
 
     @property
     def in_hand(self) -> InHand:
@@ -68,9 +81,24 @@ class Steering:
         """Ask again after a pause; False where there is none."""
         return self._asking.pausing.go_on()
 
-    def cancel(self) -> None:
-        """End the whole judgment; safe to call at any time, and again."""
-        self._asking.stop(StopCause.CANCEL)
+    def move_to_batch(self) -> int:
+        """Have everything that is not being asked now sent as a batch; how many parts these are.
+
+        0 where it has no queue, is being ended, or nothing is left.
+        """
+        return self._asking.move_to_batch()
+
+    def move_to_live(self) -> bool:
+        """Have its batches cancelled, and what they do not answer asked live; False without any."""
+        return self._asking.move_to_live()
+
+    def cancel(self, *, keep_batches: bool = False) -> None:
+        """End the whole judgment; safe to call at any time, and again.
+
+        Batches are cancelled at the provider and waited for, for a bounded time that a second call
+        ends; with `keep_batches` they run on and stay held.
+        """
+        self._asking.stop(StopCause.CANCEL, keep=keep_batches)
 
     def cancel_part(self, part: int) -> bool:
         """End one chunk (from 1) as a gap; False where it has ended already."""

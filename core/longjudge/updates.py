@@ -69,6 +69,20 @@ class WentOn:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchSaid:
+    """How far a batch of the judgment is: `batch` is the provider's name of it, or ours.
+
+    `state` is that of `store.batch_rows.BatchState`, `problem` what went wrong with the last look,
+    or why there is no batch of its `questions` at all.
+    """
+
+    batch: str
+    state: str
+    questions: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoreFailed:
     """The store cannot be written: judging goes on and nothing is kept meanwhile."""
 
@@ -103,6 +117,7 @@ Update = (
     | Paused
     | PausedByHand
     | WentOn
+    | BatchSaid
     | StoreFailed
     | StoreTakes
     | Stopping

@@ -78,15 +78,29 @@ class Batching:
                 for task in tasks:
                     task.cancel()
 
-    async def send(self, plain: Batch, ready: Sequence[Ready], *, since: float) -> Sent:
+    async def send(
+        self,
+        plain: Batch,
+        ready: Sequence[Ready],
+        *,
+        since: float,
+        begun: Callable[[str], None] = lambda id: None,
+    ) -> Sent:
         """Send questions; see `sending.send`. A caller that is cancelled leaves it to be finished.
+
+        `begun` is told our id of each batch before it is sent.
 
         Raises:
             StoreError: it could not be noted, and nothing was sent.
         """
         await self._register()
+
+        def follow(batch: Batch, sending: bool) -> None:
+            begun(batch.id)
+            self._follow(batch, sending)
+
         task = asyncio.ensure_future(
-            send(self._store, self.api, plain, ready, since=since, follow=self._follow)
+            send(self._store, self.api, plain, ready, since=since, follow=follow)
         )
         self._sends.add(task)
         task.add_done_callback(self._sends.discard)

@@ -13,7 +13,7 @@ from longjudge.ids import random_id
 from longjudge.judges.batch_api import BatchError, Trouble
 from longjudge.states import GapReason
 from longjudge.store import batches as rows
-from longjudge.store.batch_rows import BatchState, ItemOutcome
+from longjudge.store.batch_rows import BatchState, CancelCause, ItemOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,37 +76,44 @@ async def send(
     if not sending:
         return Sent(elsewhere=elsewhere)
     batch = replace(batch, count=len(sending))
-    keys = {batch.id: frozenset(taken)}
+    unsure = Sent((batch,), elsewhere, keys={batch.id: frozenset(taken)})
+    # However this ends: a batch that nobody knows to be accepted is looked for.
+    known = batch
     follow(batch, True)
     try:
         remote = await api.create(batch.id, [each.request for each in sending])
-    except asyncio.CancelledError:
-        follow(batch, False)
-        raise
+        # Nothing is awaited before the provider's name of it is noted.
+        known = replace(
+            batch, provider_id=remote.id, submitted=time.time(), state=BatchState.SUBMITTED
+        )
+        if not store.write_now(rows.SUBMITTED, (remote.id, known.submitted, batch.id)):
+            known = await _note_accepted(store, known, [each.item for each in sending], since)
+        return replace(unsure, batches=(known,))
     except BatchError as error:
+        known = replace(batch, problem=error.message)
         if error.trouble is Trouble.UNSURE:
-            unsure = replace(batch, problem=error.message)
-            follow(unsure, False)
-            return Sent((unsure,), elsewhere, keys=keys)
+            return replace(unsure, batches=(known,))
         sent = await _not_accepted(store, batch, sending, error)
-        follow(replace(batch, state=BatchState.LOST), False)
-        if sent is None:
-            halves = [sending[: len(sending) // 2], sending[len(sending) // 2 :]]
-            parts = [
-                await send(store, api, plain, half, since=since, follow=follow) for half in halves
-            ]
-            return _together(elsewhere, parts)
-        return replace(sent, elsewhere=elsewhere)
-    # Nothing is awaited before the provider's name of it is noted.
-    batch = replace(batch, provider_id=remote.id, submitted=time.time(), state=BatchState.SUBMITTED)
-    values = (remote.id, batch.submitted, batch.state.value, batch.id)
-    noted = store.write_now(rows.SUBMITTED, values)
-    follow(batch, False)
-    if not noted:
-        # Somebody held the file; as long as nobody has noted it, it is found in the list.
-        with contextlib.suppress(StoreError):
-            await rows.note(store, batch)
-    return Sent((batch,), elsewhere, keys=keys)
+        known = replace(batch, state=BatchState.LOST)
+    finally:
+        follow(known, False)
+    if sent is None:
+        halves = [sending[: len(sending) // 2], sending[len(sending) // 2 :]]
+        parts = [await send(store, api, plain, half, since=since, follow=follow) for half in halves]
+        return _together(elsewhere, parts)
+    return replace(sent, elsewhere=elsewhere)
+
+
+async def _note_accepted(
+    store: Store, batch: Batch, items: Sequence[BatchItem], since: float
+) -> Batch:
+    """Note an accepted batch after all: somebody held the file, or took it for one never sent."""
+    with contextlib.suppress(StoreError):
+        if not await rows.note_accepted(store, batch, items, since=since, holder=batch.owner):
+            # Others ask all of its questions by now, or have the answers.
+            await rows.want_cancel(store, batch.id, CancelCause.CANCEL)
+            return replace(batch, cancel=CancelCause.CANCEL)
+    return batch
 
 
 async def _not_accepted(
@@ -114,10 +121,10 @@ async def _not_accepted(
 ) -> Sent | None:
     """What follows from a refusal; None where smaller batches may be accepted."""
     if error.trouble is Trouble.LATER:
-        await rows.withdraw(store, batch.id)
+        await rows.withdraw(store, batch)
         return Sent(later=error)
     if error.trouble is Trouble.TOO_LARGE and len(sending) > 1:
-        await rows.withdraw(store, batch.id)
+        await rows.withdraw(store, batch)
         return None
     reason = GapReason.TOO_LARGE if error.trouble is Trouble.TOO_LARGE else error.reason
     outcomes = tuple(ItemOutcome(each.item.key, reason, error.message) for each in sending)

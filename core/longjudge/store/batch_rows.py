@@ -49,6 +49,8 @@ class CancelCause(StrEnum):
 class Batch:
     """One batch. Times are in seconds since 1970, 0 where they are not known.
 
+    `submitted` of an intent is when its sender was last heard of, where it was left running.
+
     `id` is ours, `provider_id` empty until it is known. `profile` names the profile of the
     configuration that it was sent by, empty without one. `deadline` is when it is cancelled
     (infinity: never). `owner` is the id of who follows it, empty where nobody does: it was left

@@ -43,9 +43,10 @@ _COLUMNS: Final = (
 )
 _LIVE: Final = "state IN ('intent', 'submitted', 'ended')"
 _INSERT: Final = f"INSERT INTO batches ({_COLUMNS}) VALUES ({', '.join('?' * 23)})"
+_INSERT_AGAIN: Final = f"{_INSERT} ON CONFLICT (id) DO NOTHING"
 # In one statement, since another process may take them, or answer, between two.
 _INSERT_ITEMS: Final = """
-    INSERT INTO batch_items
+    INSERT OR IGNORE INTO batch_items
         (batch, key, judgment, part, chunk_digest, disputed, outcome, problem, reply, usage)
     SELECT ?1, json_extract(item.value, '$[0]'), json_extract(item.value, '$[1]'),
         json_extract(item.value, '$[2]'), json_extract(item.value, '$[3]'),
@@ -66,11 +67,30 @@ _OUTCOME: Final = """
     UPDATE batch_items SET outcome = ?, problem = ?, reply = ?, usage = ?, cost_usd = ?
     WHERE batch = ? AND key = ? AND outcome = ''
 """
-SUBMITTED: Final = "UPDATE batches SET provider_id = ?, submitted = ?, state = ? WHERE id = ?"
-"""Values: the provider's id, seconds since 1970, the state, the batch."""
+SUBMITTED: Final = """
+    UPDATE batches SET provider_id = ?1, submitted = ?2, state = 'submitted'
+    WHERE id = ?3 AND provider_id = '' AND state = 'intent'
+"""
+"""Values: the provider's id, seconds since 1970, the batch. No row where another has noted it."""
 
-WANT_CANCEL: Final = "UPDATE batches SET cancel = ? WHERE id = ? AND cancel = '' AND " + _LIVE
-"""Values: why, the batch. The first reason counts."""
+WANT_CANCEL: Final = f"""
+    UPDATE batches SET cancel = ?1
+    WHERE id IN (SELECT value FROM json_each(?2)) AND cancel = '' AND {_LIVE}
+"""
+"""Values: why, the ids of batches as JSON. The first reason counts."""
+
+# Whatever another process has found out of a batch meanwhile is not taken back.
+_NOTE: Final = f"""
+    UPDATE batches SET provider_id = ?1, state = ?2, cancel_sent = ?3, submitted = ?4, ended = ?5,
+        problem = ?6
+    WHERE id = ?7 AND provider_id IN ('', ?1) AND {_LIVE}
+"""
+_UNSENT: Final = "state = 'intent' AND provider_id = '' AND owner = ?2"
+_WITHDRAW_ITEMS: Final = f"""
+    DELETE FROM batch_items WHERE batch = ?1
+    AND EXISTS (SELECT 1 FROM batches WHERE id = ?1 AND {_UNSENT})
+"""
+_WITHDRAW: Final = f"DELETE FROM batches WHERE id = ?1 AND {_UNSENT}"
 
 
 async def begin(
@@ -84,13 +104,9 @@ async def begin(
     Raises:
         StoreError: nothing was written, or the store cannot be read.
     """
-    rows = [
-        [each.key, each.judgment, each.part, each.chunk_digest, each.disputed] for each in items
-    ]
-    json = msgspec.json.encode(rows).decode()
     await store.write_together(
         (_INSERT, [to_row(batch)]),
-        (_INSERT_ITEMS, [(batch.id, json, since, holder)]),
+        (_INSERT_ITEMS, [(batch.id, _items_json(items), since, holder)]),
         (_COUNT, [(batch.id,)]),
         ("DELETE FROM batches WHERE id = ? AND count = 0", [(batch.id,)]),
         durably=True,
@@ -99,16 +115,34 @@ async def begin(
     return {row[0] for row in taken}
 
 
-async def withdraw(store: StoreFile, id: str) -> None:
-    """Forget a batch that never reached the provider.
+async def note_accepted(
+    store: StoreFile, batch: Batch, items: Sequence[BatchItem], *, since: float, holder: str
+) -> int:
+    """Note under the provider's name a batch that it has accepted, be it withdrawn meanwhile.
+
+    Of its questions those stand again that nobody else asks by now; how many have no answer.
 
     Raises:
-        StoreWriteError: nothing was written.
+        StoreError: nothing was written, or the store cannot be read.
     """
     await store.write_together(
-        ("DELETE FROM batch_items WHERE batch = ?", [(id,)]),
-        ("DELETE FROM batches WHERE id = ?", [(id,)]),
+        (_INSERT_AGAIN, [to_row(batch)]),
+        (_INSERT_ITEMS, [(batch.id, _items_json(items), since, holder)]),
+        (SUBMITTED, [(batch.provider_id, batch.submitted, batch.id)]),
     )
+    return len(await open_items(store, batch.id))
+
+
+async def withdraw(store: StoreFile, batch: Batch) -> bool:
+    """Forget a batch that never reached the provider; False where another knows better by now.
+
+    Raises:
+        StoreError: nothing was written, or the store cannot be read.
+    """
+    await store.write_together(
+        (_WITHDRAW_ITEMS, [(batch.id, batch.owner)]), (_WITHDRAW, [(batch.id, batch.owner)])
+    )
+    return await find(store, batch.id) is None
 
 
 async def note(store: StoreFile, batch: Batch) -> None:
@@ -118,8 +152,7 @@ async def note(store: StoreFile, batch: Batch) -> None:
         StoreWriteError: nothing was written.
     """
     await store.write(
-        "UPDATE batches SET provider_id = ?, state = ?, cancel_sent = ?, submitted = ?, ended = ?,"
-        " problem = ? WHERE id = ?",
+        _NOTE,
         (
             batch.provider_id,
             batch.state.value,
@@ -153,27 +186,32 @@ async def note_outcomes(store: StoreFile, id: str, outcomes: Iterable[ItemOutcom
     await store.write_together((_OUTCOME, rows))
 
 
-async def take_over(store: StoreFile, batch: Batch, owner: str) -> bool:
-    """Follow a batch in its owner's place; False where somebody else does by now.
+async def take_over(store: StoreFile, batch: Batch, owner: str) -> Batch | None:
+    """Follow a batch in its owner's place: the batch as it is now, None where another was faster.
 
     Raises:
         StoreWriteError: nothing was written.
     """
-    changed = await store.write(
-        f"UPDATE batches SET owner = ? WHERE id = ? AND owner = ? AND {_LIVE}",
+    rows = await store.write_returning(
+        f"UPDATE batches SET owner = ? WHERE id = ? AND owner = ? AND {_LIVE} RETURNING {_COLUMNS}",
         (owner, batch.id, batch.owner),
     )
-    return changed == 1
+    return from_row(tuple(rows[0])) if rows else None
 
 
 async def leave_running(store: StoreFile, owner: str) -> None:
     """Let go of all batches that are to run on; those to be cancelled stay their owner's.
 
+    Of one that nobody knows to be accepted it is noted when its sender was last heard of.
+
     Raises:
         StoreWriteError: nothing was written.
     """
     await store.write(
-        f"UPDATE batches SET owner = '' WHERE owner = ? AND cancel = '' AND {_LIVE}", (owner,)
+        "UPDATE batches SET owner = '',"
+        " submitted = CASE state WHEN 'intent' THEN ? ELSE submitted END"
+        f" WHERE owner = ? AND cancel = '' AND {_LIVE}",
+        (time.time(), owner),
     )
 
 
@@ -183,7 +221,22 @@ async def want_cancel(store: StoreFile, id: str, cause: CancelCause) -> None:
     Raises:
         StoreWriteError: nothing was written.
     """
-    await store.write(WANT_CANCEL, (cause.value, id))
+    await store.write(WANT_CANCEL, want_cancel_values([id], cause))
+
+
+def want_cancel_values(ids: Sequence[str], cause: CancelCause) -> tuple[str, str]:
+    """The values of `WANT_CANCEL`."""
+    return cause.value, _json(ids)
+
+
+async def find(store: StoreFile, id: str) -> Batch | None:
+    """The batch of that id, be it over or not; None where there is none.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", (id,))
+    return from_row(tuple(rows[0])) if rows else None
 
 
 async def live_batches(store: StoreFile, ids: Sequence[str] | None = None) -> list[Batch]:
@@ -286,6 +339,9 @@ async def forget_over(store: StoreFile, holder: str | None = None) -> None:
             (),
         )
     )
+    if holder is None:
+        # A damaged file may come back without some rows.
+        await store.write("DELETE FROM batch_items WHERE batch NOT IN (SELECT id FROM batches)", ())
     if not await store.read(
         f"SELECT 1 FROM batch_items WHERE batch IN ({over}{mine}) LIMIT 1", values
     ):
@@ -300,3 +356,10 @@ async def forget_over(store: StoreFile, holder: str | None = None) -> None:
 
 def _json(keys: Sequence[str]) -> str:
     return msgspec.json.encode(list(keys)).decode()
+
+
+def _items_json(items: Sequence[BatchItem]) -> str:
+    rows = [
+        [each.key, each.judgment, each.part, each.chunk_digest, each.disputed] for each in items
+    ]
+    return msgspec.json.encode(rows).decode()

@@ -332,15 +332,14 @@ class StoreFile:
     def write_now(self, sql: str, values: Sequence[object]) -> bool:
         """Commit one statement before this returns, for what must not be lost to a cancel.
 
-        It blocks for `NOW_SECONDS` at most. False where nothing was written.
+        It blocks for `NOW_SECONDS` at most. False where it changed no row.
         """
         if self.write_error is not None or file_id(self.path) != self._file_id:
             return False
         try:
-            execute_now(self.path, sql, values)
+            return execute_now(self.path, sql, values) > 0
         except sqlite3.Error:
             return False
-        return True
 
     async def _commit(self, step: Callable[[], Awaitable[int]]) -> int:
         if self.write_error is not None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from longjudge.sessions.values import is_object
 from longjudge.text import without_surrogates
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ class _Part(msgspec.Struct):
     attempts: int
     seconds: float
     waited: float = 0.0
+    in_batch: bool = False
 
 
 def select(*, whole: bool) -> str:
@@ -149,15 +149,17 @@ def _measure(result: dict[str, object]) -> tuple[int, float]:
     Where failures were forced, they took as long as somebody chose, and in a batch as long as the
     provider's queue was, which measures nothing.
     """
-    settings = result.get("settings")
-    in_batch = is_object(settings) and settings.get("batch") is True
-    if result.get("fault") is not None or in_batch:
+    if result.get("fault") is not None:
         return 0, 0.0
     try:
         parts = msgspec.convert(result.get("parts", []), list[_Part])
     except msgspec.ValidationError:
         return 0, 0.0
-    asked = [part.seconds + part.waited for part in parts if part.state != "gap" and part.attempts]
+    asked = [
+        part.seconds + part.waited
+        for part in parts
+        if part.state != "gap" and part.attempts and not part.in_batch
+    ]
     return len(asked), sum(asked)
 
 

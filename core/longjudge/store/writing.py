@@ -45,8 +45,10 @@ async def execute_together(
     return len(statements)
 
 
-def execute_now(path: Path, sql: str, values: Sequence[object]) -> None:
+def execute_now(path: Path, sql: str, values: Sequence[object]) -> int:
     """Commit one statement by a connection of its own, and block until it is done.
+
+    How many rows it changed.
 
     Raises:
         sqlite3.Error: nothing was written.
@@ -56,4 +58,4 @@ def execute_now(path: Path, sql: str, values: Sequence[object]) -> None:
     )
     with contextlib.closing(connection):
         connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(sql, values)
+        return connection.execute(sql, values).rowcount
