@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.owner import BEAT_SECONDS, this_process
-from longjudge.store import StoreWriteError, leases
+from longjudge.store import StoreWriteError, batches, leases
 from longjudge.text import clean_line
 
 if TYPE_CHECKING:
@@ -308,7 +308,13 @@ class Leases:
                 self._waiting[key] = position
 
     async def _held_by_living(self, keys: Sequence[str]) -> set[str]:
-        held: set[str] = set()
+        # What is in a batch will be answered, whoever follows that.
+        in_batches = await batches.on_the_way(self._store, keys)
+        held = set(in_batches)
+        ids = sorted(set(in_batches.values()))
+        for batch in await batches.live_batches(self._store, ids) if ids else ():
+            for key in [key for key, id in in_batches.items() if id == batch.id]:
+                self._name(key, f"batch {batch.provider_id or batch.id}")
         for lease in await leases.leases(self._store, keys):
             if lease.alive:
                 held.add(lease.key)

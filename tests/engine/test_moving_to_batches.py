@@ -19,7 +19,7 @@ from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.store import Store
-from longjudge.updates import BatchSaid, ChunkUpdate
+from longjudge.updates import AskedBy, BatchSaid, ChunkUpdate
 from server import FOREVER, MessagesServer
 from sessions_for_tests import CHUNK_CHARS, write_session
 
@@ -260,3 +260,33 @@ async def test_where_the_provider_takes_no_batches_a_batch_judgment_asks_nobody(
     assert result.gaps == {GapReason.PROVIDER_ERROR: CHUNKS}
     assert result.error
     assert live_and_batched(served) == (0, 0)
+
+
+async def test_a_live_judgment_waits_for_what_is_in_a_batch_and_names_it(
+    served: MessagesServer, tmp_path: Path
+) -> None:
+    served.batches.latency = FOREVER
+    async with stage(tmp_path, as_batch=True) as at, running(at.judgment) as run:
+        await at.until_told(ChunkState.RUNNING, CHUNKS)
+        [batch] = at.judgment.batches
+        told: list[Update] = []
+        other = Judgment(
+            at.judgment.session,
+            rubric=at.judgment.rubric,
+            judge=at.judgment.judge,
+            store=at.store,
+            settings=Settings(CHUNK_CHARS, CHUNKS),
+            listener=told.append,
+        )
+        async with running(other) as waiting:
+            async with asyncio.timeout(30):
+                while sum(isinstance(each, AskedBy) for each in told) < CHUNKS:
+                    await asyncio.wait({waiting}, timeout=0.01)
+            assert other.asked_by(CHUNKS) == f"batch {batch.provider_id}"
+            states = [each.state for each in told if isinstance(each, ChunkUpdate)]
+            assert states == [ChunkState.WAITING] * CHUNKS
+            served.batches.finish()
+            result, borrowed = await run, await waiting
+    assert live_and_batched(served) == (0, CHUNKS)
+    assert (result.calls, result.cached_chunks) == (CHUNKS, 0)
+    assert (borrowed.calls, borrowed.cached_chunks) == (0, CHUNKS)
