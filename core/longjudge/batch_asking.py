@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from longjudge.asking import Asking
+from longjudge.batch_pace import DAY
 from longjudge.batch_side import BatchSide
 from longjudge.redaction import NO_REDACTOR, REDACTOR_VERSION
 from longjudge.states import GapReason, StopCause
@@ -22,6 +23,7 @@ class BatchAsking(Asking):
     side: BatchSide | None = None
     everything = False
     """Whether all of it goes into batches from the beginning."""
+    _moved = _in_its_day = False
 
     def attach(
         self, queue: BatchQueue, store: Store, *, holder: str, time_limit: float, alone: bool
@@ -50,6 +52,11 @@ class BatchAsking(Asking):
         if self.side is not None:
             self.side.since = moment
 
+    @property
+    def unasked(self) -> int:
+        """How many chunks are in nobody's hands, and would be moved."""
+        return sum(self._schedule.has(position) for position in range(len(self._keys)))
+
     def move_to_batch(self) -> int:
         """Have everything that is in nobody's hands sent as a batch; how many chunks these are."""
         if self.side is None or self.stop_cause is not None or self._over.is_set():
@@ -62,6 +69,7 @@ class BatchAsking(Asking):
         for position in moved:
             # Nobody in this process or another waits for what is no live question any more.
             self._sharing.land(position, None)
+        self._moved = self._moved or bool(moved)
         self.side.move(moved)
         return len(moved)
 
@@ -76,6 +84,8 @@ class BatchAsking(Asking):
 
         Once it is being stopped, another call ends the wait for batches.
         """
+        if cause is StopCause.LIMIT and self._outlasts_limit:
+            return
         again = self.stop_cause is not None
         super().stop(cause)
         if self.side is not None and self.stop_cause is not None:
@@ -83,6 +93,14 @@ class BatchAsking(Asking):
                 self.side.skip()
             else:
                 self.side.stop(cause, keep=keep)
+
+    @property
+    def _outlasts_limit(self) -> bool:
+        """Whether the limit that stands is one of live questions, and it went into batches since.
+
+        What is in a batch takes as long as the provider does, at most a day.
+        """
+        return self._moved and not (self.everything or self._in_its_day)
 
     def cancel(self, position: int) -> bool:
         """As `Asking.cancel`, of a chunk in a batch too."""
@@ -135,5 +153,8 @@ class BatchAsking(Asking):
         if self.everything:
             self.move_to_batch()
         await super()._watch(time_limit)
+        if self._outlasts_limit and self.stop_cause is None and not self._over.is_set():
+            self._in_its_day = True
+            await super()._watch(DAY)
         if self.side is not None and self.stop_cause is not None:
             await self.side.wind_up()

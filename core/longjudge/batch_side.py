@@ -75,7 +75,7 @@ class BatchSide:
     """Chunks by position. With `alone` nothing is asked live: what a batch cannot bring is a gap.
 
     `judgment` is the id under which questions are noted, `time_limit` how many seconds a batch may
-    take, and `since` the moment before which verdicts count as none.
+    take, `since` the moment before which verdicts count as none; `ids` are ours of what was sent.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class BatchSide:
         self._in_batch: dict[str, int] = {}
         self._keys_of: dict[str, frozenset[str]] = {}
         self._arrived: list[tuple[str, ItemOutcome]] = []
-        self._ids: set[str] = set()
+        self.ids: set[str] = set()
         self._returning: set[str] = set()
         self._wanted = asyncio.Event()
         self._came = asyncio.Event()
@@ -125,12 +125,19 @@ class BatchSide:
     @property
     def batches(self) -> list[Batch]:
         """Its batches that are still held."""
-        return [each for each in self._queue.batching.live if each.id in self._ids]
+        return [each for each in self._queue.batching.live if each.id in self.ids]
 
     @property
     def positions(self) -> set[int]:
         """The chunks that are in a batch, or about to be."""
         return {*self._to_send, *self._sending.values(), *self._in_batch.values()}
+
+    def batch_of(self, position: int) -> str | None:
+        """Our id of the batch that a chunk is in; None where it is in none."""
+        key = self._keys[position] if position < len(self._keys) else ""
+        if self._in_batch.get(key) != position:
+            return None
+        return next((id for id, keys in self._keys_of.items() if key in keys), "")
 
     def move(self, positions: Sequence[int]) -> None:
         """Have chunks that a worker would hold sent as a batch."""
@@ -191,7 +198,7 @@ class BatchSide:
     async def wind_up(self) -> None:
         """Wait for the batches to end, for a bounded time, and take in what they brought."""
         batching = self._queue.batching
-        over = asyncio.ensure_future(batching.until_none(list(self._ids)))
+        over = asyncio.ensure_future(batching.until_none(list(self.ids)))
         skipped = asyncio.ensure_future(self._skip.wait())
         try:
             await asyncio.wait(
@@ -205,7 +212,7 @@ class BatchSide:
 
     def _hear(self, news: BatchNews) -> None:
         batch = news.batch
-        if batch.id not in self._ids:
+        if batch.id not in self.ids:
             return
         self._arrived += ((batch.id, outcome) for outcome in news.outcomes)
         if batch.state is BatchState.LOST and not news.outcomes:
@@ -301,7 +308,7 @@ class BatchSide:
             deadline=time.time() + self._time_limit,
             price=judge.price,
         )
-        return await batching.send(plain, ready, since=self.since, begun=self._ids.add)
+        return await batching.send(plain, ready, since=self.since, begun=self.ids.add)
 
     def _distribute(self, page: dict[str, tuple[int, Ready]], sent: Sent) -> None:
         for batch in sent.batches:
@@ -309,8 +316,8 @@ class BatchSide:
             for key in sent.keys[batch.id]:
                 position, _ = page.pop(key)
                 if self._sending.pop(key, None) is not None:
-                    self._board.started(position)
                     self._in_batch[key] = position
+                    self._board.started(position)
         for key in sent.elsewhere:
             self._take_back(page.pop(key)[0])
         if sent.fatal is not None:

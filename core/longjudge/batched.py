@@ -25,14 +25,16 @@ class Batched:
     """What came of the questions that were sent under the id `judgment`, by verdict key.
 
     `unfinished` were asked, and their batch, one of `holds_left`, has not ended; `in_others` are in
-    a batch that was sent for another judgment. `stop` is what ended the run, None where it came to
-    its end. It has taken `seconds` until now.
+    a batch that was sent for another judgment. `others` says what came of equal questions of
+    other sessions, which it has not asked. `stop` is what ended the run, None where it came to its
+    end. It has taken `seconds` until now.
     """
 
     judgment: str
     answers: Mapping[str, ItemOutcome] = field(default_factory=dict[str, "ItemOutcome"])
     unfinished: frozenset[str] = frozenset()
     in_others: frozenset[str] = frozenset()
+    others: Mapping[str, ItemOutcome] = field(default_factory=dict[str, "ItemOutcome"])
     stop: StopCause | None = None
     holds_left: int = 0
     seconds: float = 0.0
@@ -49,7 +51,7 @@ async def settle_batched(board: Board, keys: Sequence[str], batched: Batched, st
     turns, first = Turns(), dict[str, int]()
     for start in range(0, len(keys), LOOKED_UP):
         page = keys[start : start + LOOKED_UP]
-        answered = [key for key in page if key in batched.answers]
+        answered = [key for key in page if key in batched.answers or key in batched.others]
         kept = await store.kept(answered, with_replies=False) if answered else {}
         for position, key in enumerate(page, start):
             await turns.give()
@@ -64,6 +66,8 @@ async def settle_batched(board: Board, keys: Sequence[str], batched: Batched, st
                 board.started(position)
                 board.stopped(position)
                 board.spent.calls_without_reply += 1
+            elif key in batched.others:
+                _take(board, position, batched.others[key], kept.get(key))
             elif key in batched.in_others and batched.stop is not None:
                 board.gap(position, batched.stop.value, "its batch has not ended yet")
 
@@ -80,6 +84,14 @@ def _settle(board: Board, position: int, outcome: ItemOutcome, kept: KeptVerdict
         board.judged(position, kept, from_cache=False)
     else:
         board.gap(position, GapReason.SKIPPED, "its verdict was removed from the store meanwhile")
+
+
+def _take(board: Board, position: int, outcome: ItemOutcome, kept: KeptVerdict | None) -> None:
+    """Settle a chunk by what another session's question came to."""
+    if outcome.reason:
+        board.gap(position, GapReason(outcome.reason), outcome.problem, outcome.reply)
+    elif kept is not None:
+        board.judged(position, kept, from_cache=True)
 
 
 def _follow(board: Board, position: int, first: int, kept: KeptVerdict | None) -> None:

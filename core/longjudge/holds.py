@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.store import leases
-from longjudge.store.batches import live_batches
+from longjudge.store.batches import forget_over, live_batches
 
 if TYPE_CHECKING:
     from longjudge.store import Store
@@ -119,6 +119,7 @@ async def sweep(store: Store) -> Swept:
             fault = error
     if not left:
         await leases.forget_dead_owners(store)
+        await forget_over(store)
     return Swept(tuple(released), tuple(left), fault)
 
 

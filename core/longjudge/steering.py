@@ -48,6 +48,21 @@ class Steering:
         side = self._asking.side
         return {position + 1 for position in side.positions} if side is not None else set()
 
+    def batch_of(self, part: int) -> str | None:
+        """Our id of the batch that a part (from 1) is in; None where it is in none."""
+        side = self._asking.side
+        return side.batch_of(part - 1) if side is not None else None
+
+    def sent_batch(self, id: str) -> bool:
+        """Whether a batch, by our id of it, was sent for this judgment."""
+        side = self._asking.side
+        return side is not None and id in side.ids
+
+    @property
+    def unasked(self) -> int:
+        """How many questions are in nobody's hands: not asked, or to be asked again."""
+        return self._asking.unasked
+
     @property
     def in_hand(self) -> InHand:
         """What it has in hand now; once it is over, what could not be released yet."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -192,6 +194,172 @@ def test_text_has_a_line_for_each_session_and_the_total(session_file: Path) -> N
     assert f"{COUNT} chunks, 0 kept, {COUNT} to ask" in lines[-1]
     assert lines[-1].startswith("total of 2 sessions:")
     assert "as a batch" in lines[-1]
+
+
+def folder_of(path: Path, count: int) -> Path:
+    """Sessions of 1 to `count` chunks, and one that the rubric leaves out."""
+    path.mkdir()
+    for number in range(count):
+        made = events(number + 1)
+        made[0] = {"kind": "tool_call", "tool": "Bash", "input": {"command": f"ls {number}" * 40}}
+        for event in made[1:]:
+            event["text"] = f"{number} {event['text']}"
+        write_events(path / f"s{number:03}.jsonl", made)
+    write_events(path / "talk.jsonl", [{"kind": "user_message", "text": "Only talk."}])
+    return path
+
+
+def test_the_total_counts_what_does_not_apply_and_names_the_longest(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 14)
+    *sessions, total = longjudge("estimate", folder, "--json", *SIZE).objects
+    assert len(sessions) == total["sessions"] == 15
+    assert total["not_applicable"] == 1
+    assert total["extrapolated"] is False
+    longest = sorted(sessions, key=lambda line: -line["to_ask"])[:10]
+    assert [row["path"] for row in total["longest"]] == [line["path"] for line in longest]
+    row = total["longest"][0]
+    assert row.keys() == {"path", "id", "chunks", "to_ask", "tokens", "cost_usd"}
+    assert (row["chunks"], row["to_ask"]) == (14, 14)
+    assert longest[0]["tokens_low"] < row["tokens"] < longest[0]["tokens_high"]
+    assert longest[0]["cost_usd_low"] < row["cost_usd"] < longest[0]["cost_usd_high"]
+
+
+def test_text_ends_with_the_longest_and_the_total(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 14)
+    lines = longjudge("estimate", folder, *SIZE, "--concurrency", "3").out.splitlines()
+    assert len(lines) == 15 + 1 + 10 + 1
+    assert lines[15] == "the 10 longest:"
+    assert lines[16].split()[:2] == ["14", "to"]
+    assert lines[16].endswith("s013.jsonl")
+    assert lines[-1].startswith("total of 15 sessions: 1 not applicable, 105 chunks, 0 kept, 105")
+    assert "as a batch, usually within an hour, at most a day" in lines[-1]
+    assert "with 3 in flight" in lines[-1]
+    few = longjudge("estimate", folder / "s013.jsonl", *SIZE).out
+    assert "longest" not in few
+
+
+def test_a_sample_reads_a_few_files_and_tells_of_all(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 59)
+    *_, exact = longjudge("estimate", folder, "--json", *SIZE).objects
+    *sessions, total = longjudge("estimate", folder, "--json", *SIZE, "--sample", "20").objects
+    assert len(sessions) == 20
+    assert {*sessions[0]} == FIELDS
+    assert (total["sampled"], total["of"], total["extrapolated"]) == (20, 60, True)
+    assert total["sessions"] == pytest.approx(60, abs=1)
+    for name in ("chunks", "to_ask"):
+        assert total[f"{name}_low"] <= exact[name] <= total[f"{name}_high"]
+        assert total[name] == pytest.approx(exact[name], rel=0.1)
+        assert total[f"{name}_low"] < total[name] <= total[f"{name}_high"]
+    # What is said of the price is wider than the band of an exact estimate.
+    assert total["cost_usd_low"] < exact["cost_usd_low"] < exact["cost_usd_high"]
+    assert exact["cost_usd_high"] < total["cost_usd_high"] < 2 * exact["cost_usd_high"]
+    assert {*exact} < {*total}
+    # The longest is always among the drawn.
+    assert total["longest"][0] == exact["longest"][0]
+
+
+def test_the_same_seed_draws_the_same_files(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 30)
+
+    def paths(*arguments: object) -> list[str]:
+        sample = ("--sample", "10", *arguments)
+        return [line["path"] for line in longjudge("estimate", folder, "--json", *sample).objects]
+
+    assert paths() == paths("--seed", "0") != paths("--seed", "1")
+
+
+def test_text_of_a_sample_says_that_it_is_one_and_how_to_judge_it_first(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "my sessions", 30)
+    lines = longjudge("estimate", folder, *SIZE, "--sample", "11").out.splitlines()
+    assert sum(f"{folder}/" in line for line in lines[:11]) == 11
+    assert lines[-1].startswith("EXTRAPOLATED from 11 of 31 files: about 31 (")
+    assert lines[-2].startswith("only 11 of 31 files were read; each sum below lies in its range")
+    assert "total of" not in "".join(lines)
+    said, _, command = lines[-3].partition(": longjudge judge ")
+    assert said == "to judge the drawn files first, with the same options"
+    judged = longjudge("judge", *shlex.split(command), "--json", "--model", "offline", *SIZE)
+    assert judged.code == 0
+    assert len(judged.objects) == 11
+
+
+def test_a_secret_in_a_path_is_not_printed_as_a_command(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "ghp_16C7e42F292c6912E7710c838347Ae178B4a", 12)
+    out = longjudge("estimate", folder, *SIZE, "--sample", "10").out
+    assert "ghp_" not in out
+    assert "name the files above to `longjudge judge`" in out
+
+
+def test_what_is_kept_of_a_sample_is_not_kept_of_all(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 30)
+    offline = ("--model", "offline", *SIZE)
+    sample = ("estimate", folder, "--json", *offline, "--sample", "12")
+    *drawn, _ = longjudge(*sample).objects
+    assert longjudge("judge", *(line["path"] for line in drawn), *offline).code == 0
+    *kept, total = longjudge(*sample).objects
+    assert {line["status"] for line in kept} <= {"kept", "not_applicable"}
+    assert total["to_ask"] == total["to_ask_low"] == 0
+    assert total["to_ask_high"] > 0
+    text = longjudge("estimate", folder, *offline, "--sample", "12").out
+    assert "nothing to pay" not in text.splitlines()[-1]
+
+
+def test_a_sample_of_no_fewer_than_there_are_is_an_exact_estimate(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 5)
+    exact = longjudge("estimate", folder, "--json", *SIZE).objects
+    sample = longjudge("estimate", folder, "--json", *SIZE, "--sample", "6").objects
+    assert sample[:-1] == exact[:-1]
+    assert sample[-1] == exact[-1] | {"sampled": 6, "of": 6}
+    assert longjudge("estimate", folder, *SIZE, "--sample", "6").out.count("total of 6 ") == 1
+
+
+def test_what_the_drawn_files_have_in_common_is_counted_in_each(tmp_path: Path) -> None:
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    for number in range(20):
+        write_session(folder / f"{number}.jsonl", COUNT)
+    *_, exact = longjudge("estimate", folder, "--json", *SIZE).objects
+    *sessions, total = longjudge("estimate", folder, "--json", *SIZE, "--sample", "10").objects
+    assert exact["to_ask"] == COUNT
+    assert {line["to_ask"] for line in sessions} == {COUNT}
+    assert total["to_ask"] == 20 * COUNT
+    said = longjudge("estimate", folder, *SIZE, "--sample", "10").out
+    assert "what sessions have in common is counted in each of them" in said
+
+
+def test_a_drawn_file_that_is_no_session_is_passed_over_and_counts(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "many", 20)
+    for number in range(20):
+        (folder / f"no{number}.json").write_text(json.dumps({"settings": ["x" * 4_000, number]}))
+    finished = longjudge("estimate", folder, "--json", *SIZE, "--sample", "30")
+    assert finished.code == 0
+    assert "that are no sessions" in finished.err
+    total = finished.objects[-1]
+    assert total["of"] == 41
+    assert total["sessions_low"] <= 21 <= total["sessions_high"] < 41
+    (tmp_path / "none").mkdir()
+    for number in range(20):
+        (tmp_path / "none" / f"{number}.json").write_text(json.dumps({"settings": number}))
+    finished = longjudge("estimate", tmp_path / "none", "--sample", "10")
+    assert (finished.code, finished.out) == (2, "")
+    assert "none of the 10 files drawn of 20 holds such a session" in finished.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--sample", "9"], "a sample of 9 is too small to tell of 31 files; draw 10 or more"),
+        (["--sample", "-1"], "too small"),
+        (["--seed", "3"], "name --sample as well"),
+        (["--sample", "10", "--session", "s"], "leave one of them out"),
+        (["--sample", "some"], "--sample"),
+    ],
+)
+def test_a_sample_that_tells_nothing_is_refused(
+    arguments: list[str], said: str, tmp_path: Path
+) -> None:
+    finished = longjudge("estimate", folder_of(tmp_path / "many", 30), *arguments)
+    assert (finished.code, finished.out, len(finished.err.splitlines())) == (2, "", 1)
+    assert said in finished.err
 
 
 @pytest.mark.parametrize(

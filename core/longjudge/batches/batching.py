@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from longjudge.batches.following import BatchNews, Follower
 from longjudge.batches.sending import send
-from longjudge.errors import StoreError
+from longjudge.errors import LongjudgeError, StoreError
 from longjudge.ids import random_id
 from longjudge.owner import BEAT_SECONDS
 from longjudge.store import StoreWriteError, leases
 from longjudge.store import batches as rows
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 
     from longjudge.batch_pace import Pace
     from longjudge.batches.sending import Ready, Sent
@@ -70,13 +72,19 @@ class Batching:
     @contextlib.asynccontextmanager
     async def at_work(self) -> AsyncGenerator[None]:
         """Inside, batches are followed, and the store knows that this process lives."""
+        fault: Exception | None = None
         async with asyncio.TaskGroup() as clerks:
             tasks = [clerks.create_task(each) for each in (self._follower.run(), self._beat())]
             try:
                 yield
+            except LongjudgeError as error:
+                # A group of errors would hide it.
+                fault = error
             finally:
                 for task in tasks:
                     task.cancel()
+        if fault is not None:
+            raise fault
 
     async def send(
         self,
@@ -113,8 +121,12 @@ class Batching:
         if self._ending is not None:
             self._follower.want_cancel([batch.id], self._ending)
 
-    async def adopt(self, *, left_running: bool = True) -> list[Batch]:
-        """Follow what nobody follows any more; of what was `left_running` on purpose too.
+    async def adopt(
+        self, ids: Collection[str] | None = None, *, left_running: bool = True
+    ) -> list[Batch]:
+        """Follow what nobody follows any more, of `ids` alone where those are given.
+
+        What was `left_running` on purpose is followed too.
 
         Raises:
             StoreError: the store cannot be read or written.
@@ -126,13 +138,18 @@ class Batching:
             holder = holders.get(batch.owner)
             if batch.owner == self.holder or (holder is not None and holder.alive):
                 continue
-            if not batch.owner and not left_running:
+            if (ids is not None and batch.id not in ids) or not (batch.owner or left_running):
                 continue
             await self._register()
-            if await rows.take_over(self._store, batch, self.holder):
-                heard = max(batch.created, holder.beat if holder is not None else 0.0)
-                self._follower.follow(batch, quiet_since=heard)
-                adopted.append(batch)
+            if taken := await rows.take_over(self._store, batch, self.holder):
+                # The time limit was that of who sent it; whoever waits for it now has another.
+                taken = replace(taken, deadline=math.inf)
+                beat = holder.beat if holder is not None else 0.0
+                # Of what is known by its name it does not matter any more.
+                self._follower.follow(taken, quiet_since=max(batch.created, batch.submitted, beat))
+                adopted.append(taken)
+        if adopted:
+            await leases.forget_dead_owners(self._store)
         return adopted
 
     def _reaches(self, batch: Batch) -> bool:
@@ -151,7 +168,14 @@ class Batching:
 
     async def wind_up(self, skip: asyncio.Event) -> None:
         """Wait until every batch has ended and is home, for a bounded time, or until `skip`."""
-        ended = asyncio.ensure_future(self._until_over())
+        await self._bounded(self._until_over(), skip)
+
+    async def until_sent(self, skip: asyncio.Event) -> None:
+        """Wait until what is being sent is known to be accepted, as bounded as `wind_up`."""
+        await self._bounded(self._until_sent(), skip)
+
+    async def _bounded(self, end: Coroutine[None, None, None], skip: asyncio.Event) -> None:
+        ended = asyncio.ensure_future(end)
         skipped = asyncio.ensure_future(skip.wait())
         try:
             await asyncio.wait(
@@ -164,9 +188,12 @@ class Batching:
                 task.cancel()
             await asyncio.gather(ended, skipped, *self._sends, return_exceptions=True)
 
-    async def _until_over(self) -> None:
+    async def _until_sent(self) -> None:
         while self._sends:
             await asyncio.wait(set(self._sends))
+
+    async def _until_over(self) -> None:
+        await self._until_sent()
         await self.until_none()
 
     async def leave(self) -> None:
@@ -178,8 +205,12 @@ class Batching:
             return
         with contextlib.suppress(StoreError, TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
+                for batch in self.live:
+                    if batch.cancel:
+                        await rows.want_cancel(self._store, batch.id, batch.cancel)
                 await rows.leave_running(self._store, self.holder)
                 await rows.forget_over(self._store, self.holder)
+                await rows.forget_over(self._store)
                 if not await self._holds_any():
                     await leases.forget(self._store, self.holder)
 

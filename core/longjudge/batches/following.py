@@ -1,7 +1,7 @@
 """Follows batches to their end, one task each: looks, cancels, finds again, brings home.
 
-A batch that nobody knows to be accepted is looked for in the provider's list. One there is ours
-only if the ids of its results say so; until then it is waited for, and never cancelled.
+Another process may follow the same batch, which took this one for dead while it was stopped. So
+each look begins with what the store knows by now, and nothing that is noted takes that back.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from longjudge.batches.finding import Finder
 from longjudge.batches.harvesting import harvest
 from longjudge.errors import StoreError
-from longjudge.judges.batch_api import BatchError, RemoteStatus, Trouble, batch_of
+from longjudge.judges.batch_api import BatchError, RemoteStatus, Trouble
 from longjudge.states import GapReason
 from longjudge.store import batches as rows
 from longjudge.store.batch_rows import BatchState, CancelCause, ItemOutcome
-from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,8 +35,8 @@ AT_ONCE: Final = 8
 MOST_FETCHES: Final = 3
 """After so many fetches what the results say nothing about has no answer."""
 
-SKEW_SECONDS: Final = 600.0
-"""How far the provider's clock may be behind ours: older batches cannot be the one looked for."""
+MOST_FAULTS: Final = 3
+"""After so many errors that nobody foresaw a batch is left to another process."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,16 +53,28 @@ class BatchNews:
 class _Followed:
     """A batch on its way. `quiet_since` is when who sent it was last heard of.
 
-    While it is `sending` nobody looks for it: the answer to the call may still come.
+    While it is `sending` nobody looks for it: the answer to the call may still come. `looked_for`
+    is the monotonic time since when it is, after it was sent where that was here, as `own` says. A
+    `look` under way ends early where a cancel is wanted.
     """
 
     batch: Batch
     quiet_since: float
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     fetches: int = 0
+    faults: int = 0
     since: float = field(default_factory=time.monotonic)
+    looked_for: float = field(default_factory=time.monotonic)
+    look: asyncio.Timeout | None = None
+    own: bool = False
     running: bool = False
     sending: bool = False
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since its sender was last heard of, however the clock was set meanwhile."""
+        since = max(self.batch.created, self.quiet_since)
+        return max(time.time() - since, time.monotonic() - self.looked_for)
 
 
 class Follower:
@@ -80,7 +92,7 @@ class Follower:
         self._pace = pace
         self._told = told
         self._followed: dict[str, _Followed] = {}
-        self._foreign: set[str] = set()
+        self._finder = Finder(store, api, pace)
         self._calls = asyncio.Semaphore(AT_ONCE)
         self._new = asyncio.Event()
         self._over = asyncio.Event()
@@ -102,21 +114,27 @@ class Follower:
         if known is not None:
             known.batch = replace(batch, cancel=known.batch.cancel or batch.cancel)
             known.sending, known.quiet_since = sending, time.time()
+            known.looked_for = time.monotonic()
             self._look_soon(known)
             return
         since = time.time() if quiet_since is None else quiet_since
-        self._followed[batch.id] = _Followed(batch, since, sending=sending)
+        own = quiet_since is None
+        self._followed[batch.id] = _Followed(batch, since, own=own, sending=sending)
         self._new.set()
 
     def want_cancel(self, ids: Sequence[str], cause: CancelCause) -> None:
         """Note at once that batches are to end, before anything is awaited; the calls follow."""
-        for id in ids:
-            each = self._followed.get(id)
-            if each is None or each.batch.cancel:
-                continue
+        wanted = [each for id in ids if (each := self._followed.get(id)) and not each.batch.cancel]
+        if not wanted:
+            return
+        self._store.write_now(
+            rows.WANT_CANCEL, rows.want_cancel_values([each.batch.id for each in wanted], cause)
+        )
+        for each in wanted:
             each.batch = replace(each.batch, cancel=cause)
-            self._store.write_now(rows.WANT_CANCEL, (cause.value, id))
             self._look_soon(each)
+            if each.look is not None:
+                each.look.reschedule(0.0)
 
     async def run(self) -> None:
         """Follow whatever there is, until cancelled."""
@@ -163,16 +181,24 @@ class Follower:
         wait: float | None = None
         try:
             async with self._calls:
+                await self._catch_up(each)
                 await self._take_the_time(each)
-                await self._do(each)
-            problem = each.batch.problem if each.batch.state is BatchState.INTENT else ""
+                if each.batch.state.live:
+                    await self._do(each)
+            unfound = each.batch.state in (BatchState.INTENT, BatchState.LOST)
+            problem = each.batch.problem if unfound else ""
         except BatchError as error:
             problem, wait = error.message, error.wait
             if error.trouble is Trouble.END:
-                self.fatal = self.fatal or error.message
-                self._over.set()
+                self._end(error.message)
         except StoreError as error:
             problem = str(error)
+        except Exception as error:  # noqa: BLE001 - it stays held, and whoever waits is told
+            _LOG.info("batch %s", each.batch.id, exc_info=True)
+            problem = f"an error of longjudge's own ({type(error).__name__})"
+            each.faults += 1
+            if each.faults >= MOST_FAULTS:
+                self._end(f"batch {each.batch.id}: {problem}")
         each.batch = replace(each.batch, problem=problem)
         if each.batch != before:
             with contextlib.suppress(StoreError):
@@ -185,6 +211,29 @@ class Follower:
             until_deadline = usual
         return min(max(usual, wait or 0.0), until_deadline)
 
+    def _end(self, why: str) -> None:
+        self.fatal = self.fatal or why
+        self._over.set()
+
+    async def _catch_up(self, each: _Followed) -> None:
+        """Take in what the store knows of a batch by now, and note what it missed."""
+        known = await rows.find(self._store, each.batch.id)
+        batch = each.batch
+        if known is None:
+            if not batch.provider_id:
+                problem = "another process has found that it never reached the provider"
+                each.batch = replace(batch, state=BatchState.LOST, problem=problem)
+            return
+        if batch.state is BatchState.INTENT and known.state is not BatchState.INTENT:
+            cancel = batch.cancel or known.cancel
+            batch = replace(known, owner=batch.owner, deadline=batch.deadline, cancel=cancel)
+        elif batch.provider_id and not known.provider_id:
+            await rows.note(self._store, batch)
+        if batch.cancel and not known.cancel:
+            await rows.want_cancel(self._store, batch.id, batch.cancel)
+        # One may have been wanted while this was noted.
+        each.batch = replace(batch, cancel=each.batch.cancel or batch.cancel or known.cancel)
+
     async def _take_the_time(self, each: _Followed) -> None:
         """Have a batch end that has taken as long as it may."""
         if not each.batch.cancel and time.time() >= each.batch.deadline:
@@ -193,26 +242,43 @@ class Follower:
             each.since = time.monotonic()
 
     async def _do(self, each: _Followed) -> None:
-        if each.batch.state is BatchState.INTENT and not await self._find(each):
-            return
+        if each.batch.state is BatchState.INTENT:
+            found = await self._finder.find(each.batch, each.quiet)
+            each.batch = replace(found, cancel=each.batch.cancel)
+            if found.state is not BatchState.SUBMITTED:
+                return
         batch = each.batch
         remote: RemoteBatch | None = None
         if batch.cancel and not batch.cancel_sent and batch.state is BatchState.SUBMITTED:
             remote = await self._cancel(each)
         try:
-            remote = remote or await self._api.retrieve(batch.provider_id)
+            remote = remote or await self._look(each)
         except BatchError as error:
-            if error.trouble is not Trouble.GONE or self._may_be_hidden(batch):
+            if error.trouble is not Trouble.GONE or self._may_be_hidden(each):
                 raise
             await self._lose(each, error.message)
             return
+        if remote is None:
+            return
         if remote.status is not RemoteStatus.ENDED:
+            # A cancel that did not take is sent again.
+            sent = each.batch.cancel_sent and remote.status is RemoteStatus.CANCELING
+            each.batch = replace(each.batch, cancel_sent=sent)
             return
         each.batch = replace(each.batch, state=BatchState.ENDED, ended=remote.ended or time.time())
         await self._harvest(each, remote)
 
+    async def _look(self, each: _Followed) -> RemoteBatch | None:
+        """How far a batch is; None where it is to be cancelled first."""
+        try:
+            async with asyncio.timeout(None) as each.look:
+                return await self._api.retrieve(each.batch.provider_id)
+        except TimeoutError:
+            return None
+        finally:
+            each.look = None
+
     async def _cancel(self, each: _Followed) -> RemoteBatch | None:
-        await rows.want_cancel(self._store, each.batch.id, each.batch.cancel)
         try:
             remote = await self._api.cancel(each.batch.provider_id)
         except BatchError as error:
@@ -232,88 +298,18 @@ class Follower:
         await harvest(self._store, self._api, each.batch, remote, told, believe=believe)
         each.batch = replace(each.batch, state=BatchState.HARVESTED)
 
-    def _may_be_hidden(self, batch: Batch) -> bool:
-        hidden = self._api.endpoint != "offline"
-        return hidden and time.time() - batch.submitted < self._pace.hidden_for
+    def _may_be_hidden(self, each: _Followed) -> bool:
+        if self._api.endpoint == "offline":
+            return False
+        here = time.monotonic() - each.looked_for
+        age = here if each.own else time.time() - each.batch.submitted
+        return age < self._pace.hidden_for
 
     async def _lose(self, each: _Followed, why: str) -> None:
         """The provider knows nothing of a batch any more: none of its questions has an answer."""
         problem = f"the provider does not know the batch any more: {why}"
-        await self._give_up(each, problem)
-
-    async def _give_up(self, each: _Followed, problem: str) -> None:
         items = await rows.open_items(self._store, each.batch.id)
         outcomes = [ItemOutcome(key, GapReason.PROVIDER_ERROR, problem) for key in items]
         await rows.note_outcomes(self._store, each.batch.id, outcomes)
-        each.batch = replace(each.batch, state=BatchState.LOST)
+        each.batch = replace(each.batch, state=BatchState.LOST, problem=problem)
         self._told(BatchNews(each.batch, outcomes))
-
-    async def _find(self, each: _Followed) -> bool:
-        """Look for a batch of which nobody knows whether it was accepted; whether it is found."""
-        batch = each.batch
-        candidates = await self._candidates(batch)
-        for remote in candidates:
-            if remote.status is RemoteStatus.ENDED and await self._is(remote, batch):
-                each.batch = replace(
-                    each.batch,
-                    provider_id=remote.id,
-                    submitted=remote.created or time.time(),
-                    state=BatchState.SUBMITTED,
-                    problem="",
-                )
-                await rows.note(self._store, each.batch)
-                _LOG.info("batch %s was accepted as %s", batch.id, clean_line(remote.id))
-                return True
-        left = [remote for remote in candidates if remote.id not in self._foreign]
-        if left:
-            may_be = ", ".join(clean_line(remote.id, 60) for remote in left[:3])
-            each.batch = replace(
-                each.batch, problem=f"it may be {may_be}, which tells only once that has ended"
-            )
-            return False
-        quiet = time.time() - max(batch.created, each.quiet_since)
-        if quiet >= self._pace.listed_after:
-            await rows.withdraw(self._store, batch.id)
-            problem = "it never reached the provider"
-            each.batch = replace(each.batch, state=BatchState.LOST, problem=problem)
-            _LOG.info("batch %s never reached the provider", batch.id)
-        else:
-            each.batch = replace(each.batch, problem="it is looked for in the provider's list")
-        return False
-
-    async def _candidates(self, batch: Batch) -> list[RemoteBatch]:
-        """What the provider lists that may be the batch: since then, of its size, nobody's yet."""
-        known = await rows.known_ids(self._store)
-        found: list[RemoteBatch] = []
-        listed = self._api.listed(batch.created - SKEW_SECONDS)
-        try:
-            async for remote in listed:
-                mine = remote.id not in known and remote.id not in self._foreign
-                if mine and remote.count == batch.count:
-                    found.append(remote)
-        except BatchError as error:
-            # An endpoint without a list has no batches.
-            if error.trouble is not Trouble.GONE:
-                raise
-        finally:
-            await listed.aclose()
-        return found
-
-    async def _is(self, remote: RemoteBatch, batch: Batch) -> bool:
-        """Whether the results of a batch say that it is ours."""
-        results = self._api.results(remote)
-        try:
-            async for result in results:
-                named = batch_of(result.custom_id)
-                if named != batch.id and not (named and await self._sent(named)):
-                    self._foreign.add(remote.id)
-                return named == batch.id
-        finally:
-            await results.aclose()
-        # One without any results is nobody's.
-        self._foreign.add(remote.id)
-        return False
-
-    async def _sent(self, id: str) -> bool:
-        """Whether a batch that is looked for as well has that id of ours."""
-        return bool(await rows.live_batches(self._store, [id]))

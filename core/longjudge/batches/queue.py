@@ -13,22 +13,30 @@ if TYPE_CHECKING:
     from longjudge.batch_pace import Pace
     from longjudge.batches.following import BatchNews
     from longjudge.judges.base import Judge
+    from longjudge.judges.batch_api import BatchApi
     from longjudge.store import Store
 
     Hear = Callable[[BatchNews], None]
 
 
 class BatchQueue:
-    """The queue behind `judge`, whose `profile` is empty where it has none.
+    """The queue behind `judge`, whose `profile` is empty where it has none; or `api` in its place.
 
     Its `batching` has to be at work while anything is sent or followed.
     """
 
-    def __init__(self, store: Store, judge: Judge, pace: Pace, profile: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        judge: Judge,
+        pace: Pace,
+        profile: str = "",
+        api: BatchApi | None = None,
+    ) -> None:
         self.profile = profile
         self.endpoint = judge.endpoint
         self.batching = Batching(
-            store, batch_api(judge), pace, self._tell, f"batches of {judge.label}"
+            store, api or batch_api(judge), pace, self._tell, f"batches of {judge.label}"
         )
         self._listeners: list[Hear] = []
 

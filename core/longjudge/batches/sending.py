@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 from dataclasses import dataclass, field, replace
@@ -94,12 +93,15 @@ async def send(
         if error.trouble is Trouble.UNSURE:
             return replace(unsure, batches=(known,))
         sent = await _not_accepted(store, batch, sending, error)
-        known = replace(batch, state=BatchState.LOST)
+        known = replace(batch, state=BatchState.LOST, problem=error.message)
     finally:
         follow(known, False)
     if sent is None:
         halves = [sending[: len(sending) // 2], sending[len(sending) // 2 :]]
-        parts = [await send(store, api, plain, half, since=since, follow=follow) for half in halves]
+        parts: list[Sent] = []
+        for half in halves:
+            if not any(part.fatal or part.later for part in parts):
+                parts.append(await send(store, api, plain, half, since=since, follow=follow))
         return _together(elsewhere, parts)
     return replace(sent, elsewhere=elsewhere)
 

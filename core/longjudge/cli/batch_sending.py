@@ -8,21 +8,28 @@ import math
 import time
 from typing import TYPE_CHECKING, Final
 
-from longjudge.batches.sending import Ready
+from longjudge import retries
 from longjudge.cli.batch_work import Packer, Waiting
 from longjudge.errors import StoreError
 from longjudge.judges.batch_api import BATCH_SHARE
 from longjudge.keys import key_parts
 from longjudge.report.words import plural
-from longjudge.retries import MAX_TOKENS, MORE_TOKENS, TOLD_ATTEMPTS, TOLD_MAX_WAIT
+from longjudge.retries import (
+    MAX_TOKENS,
+    MORE_TOKENS,
+    SOON_ATTEMPTS,
+    TOLD_ATTEMPTS,
+    TOLD_MAX_WAIT,
+)
 from longjudge.rubric_toml import rubric_toml
+from longjudge.states import GapReason
 from longjudge.store import batches as rows
-from longjudge.store import note_rubric
+from longjudge.store import leases, note_rubric
 from longjudge.store.batch_rows import Batch, ItemOutcome
 from longjudge.streams import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from longjudge.batches.batching import Batching
     from longjudge.batches.following import BatchNews
@@ -30,12 +37,11 @@ if TYPE_CHECKING:
     from longjudge.budget import Reservation
     from longjudge.cli.batch_work import Packed, Work
     from longjudge.cli.judge_run import Run
-    from longjudge.judges.batch_api import BatchError, BatchRequest
+    from longjudge.judges.batch_api import BatchError
     from longjudge.result import Result
-    from longjudge.store.batch_rows import BatchItem
 
-FIRST_WAIT: Final = 1.0
-"""Seconds until a batch that was not accepted is sent again, where the provider says nothing."""
+_ENDED_EARLY: Final = (GapReason.TIMED_OUT, GapReason.CANCELLED)
+"""What says nothing about the question itself: whoever has time left may ask it."""
 
 
 class BatchSending:
@@ -49,6 +55,7 @@ class BatchSending:
         freed: Callable[[Sequence[Work]], None],
     ) -> None:
         self.waiting = Waiting()
+        self.detach = False
         self.max_tokens = MAX_TOKENS if run.budget.max_cost is not None else MORE_TOKENS
         self._run = run
         self._batching = batching
@@ -59,6 +66,8 @@ class BatchSending:
         self._stopped = asyncio.Event()
         self._began = time.time()
         self._rubric_noted = False
+        self._gaps: dict[str, ItemOutcome] = {}
+        self._answered: set[str] = set()
 
     @property
     def packed(self) -> bool:
@@ -76,6 +85,21 @@ class BatchSending:
         """Whether the budget lets nothing more be asked."""
         return self._run.budget.ended is not None
 
+    async def known_of(self, keys: Collection[str]) -> dict[str, ItemOutcome]:
+        """What questions came to that other sessions asked in this run: those are not asked again.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        known = {key: gap for key in keys if (gap := self._gaps.get(key)) is not None}
+        if self._run.fresh:
+            # Verdicts of before count for nothing; those that came meanwhile do.
+            left = [key for key in keys if key not in known]
+            answered = await leases.answered(self._run.store, left, self._began)
+            answered |= self._answered.intersection(left)
+            known |= {key: ItemOutcome(key) for key in answered}
+        return known
+
     def stop(self) -> None:
         """Wait for nothing any more."""
         self._stopped.set()
@@ -89,10 +113,6 @@ class BatchSending:
     def has(self, key: str) -> bool:
         """Whether a question waits to be sent."""
         return self._packer.has(key)
-
-    def ready(self, item: BatchItem, request: BatchRequest) -> Ready:
-        """A question as it is sent."""
-        return Ready(item, request)
 
     def reserve(self, upper_price: float | None) -> Reservation | None:
         """Take a question out of the budget; None where there is no room for it now, or ever."""
@@ -111,25 +131,37 @@ class BatchSending:
         """Send what is packed, as often as the provider asks to send it later."""
         packed = self._packer.take()
         refusals = 0
-        while packed and not self._run.blocked:
-            if self._stopped.is_set():
-                break
+        while packed and not self._run.blocked and not self._stopped.is_set():
             try:
                 sent = await self._send(packed)
             except StoreError as error:
                 # What is not noted is not sent, and nothing else could be noted either.
                 self._run.blocked = str(error)
                 break
+            if sent is None:
+                # Whether it was accepted is not known yet; the batch is looked after elsewhere.
+                for each in packed.values():
+                    each.pending.sent = True
+                return
             self._distribute(packed, sent)
             if packed and sent.later is not None:
                 refusals += 1
-                if refusals >= TOLD_ATTEMPTS:
+                if (wait := self._wait_after(sent.later, refusals)) is None:
                     self._refuse(packed, sent.later)
                     return
-                await self._pause(sent.later.wait or min(2.0**refusals, TOLD_MAX_WAIT))
+                await self._pause(wait)
         self._drop(packed)
 
-    async def _send(self, packed: Mapping[str, Packed]) -> Sent:
+    def _wait_after(self, error: BatchError, refusals: int) -> float | None:
+        """Seconds until a batch that was not accepted is sent again; None where it is not."""
+        if error.reason is GapReason.RATE_LIMITED:
+            usual, most = min(2.0 ** (refusals - 1), TOLD_MAX_WAIT), TOLD_ATTEMPTS
+        else:
+            usual, most = retries.FIRST_WAIT * 2.0 ** (refusals - 1), SOON_ATTEMPTS
+        return None if refusals >= most else error.wait or usual
+
+    async def _send(self, packed: Mapping[str, Packed]) -> Sent | None:
+        """Send what is packed; None where a stop came before the answer."""
         run = self._run
         if not self._rubric_noted:
             await note_rubric(run.store, run.rubric)
@@ -148,13 +180,22 @@ class BatchSending:
             created=0.0,
             owner=self._batching.holder,
             profile=self._profile,
-            deadline=time.time() - age + run.settings.time_limit,
+            # Who detaches waits for nothing; who comes back has a limit of their own.
+            deadline=math.inf if self.detach else time.time() - age + run.settings.time_limit,
             price=run.judge.price,
         )
         since = self._began if run.fresh else -math.inf
-        return await self._batching.send(
-            plain, [each.ready for each in packed.values()], since=since
-        )
+        ready = [each.ready for each in packed.values()]
+        sent = asyncio.ensure_future(self._batching.send(plain, ready, since=since))
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        try:
+            await asyncio.wait((sent, stopped), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+            if not sent.done():
+                sent.cancel()
+            await asyncio.gather(sent, stopped, return_exceptions=True)
+        return None if sent.cancelled() else sent.result()
 
     def _distribute(self, packed: dict[str, Packed], sent: Sent) -> None:
         """Take what came of sending out of what is packed."""
@@ -174,23 +215,29 @@ class BatchSending:
         self.waiting.elsewhere(sent.elsewhere)
         for outcome in sent.outcomes:
             self._settle(outcome.key, 0.0)
+            self._gaps[outcome.key] = outcome
             packed.pop(outcome.key).pending.sent = True
         free += self.waiting.not_sent([outcome.key for outcome in sent.outcomes])
         self._run.blocked = self._run.blocked or sent.fatal
-        self._freed(free)
+        self._free(free)
 
     def _refuse(self, packed: Mapping[str, Packed], error: BatchError) -> None:
         """The provider has put some questions off too often."""
         for key, each in packed.items():
-            each.pending.refused[key] = ItemOutcome(key, error.reason, error.message)
+            outcome = ItemOutcome(key, error.reason, error.message)
+            each.pending.refused[key] = self._gaps[key] = outcome
             self._settle(key, 0.0)
-        self._freed(self.waiting.not_sent(packed))
+        self._free(self.waiting.not_sent(packed))
 
     def _drop(self, packed: Mapping[str, Packed]) -> None:
         """Some questions are not going to be sent by this run."""
         for key in packed:
             self._settle(key, 0.0)
-        self._freed(self.waiting.not_sent(packed))
+        self._free(self.waiting.not_sent(packed))
+
+    def _free(self, works: Sequence[Work]) -> None:
+        """Files wait for nothing any more; there may be room in the budget for others, too."""
+        self._freed([*works, *self.waiting.fed()])
 
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -201,14 +248,18 @@ class BatchSending:
         """Take in what became known of a batch."""
         for outcome in news.outcomes:
             self._settle(outcome.key, outcome.cost_usd)
-        if news.batch.state.live:
-            return
-        free = self.waiting.over(news.batch.id)
-        self._freed([*free, *self.waiting.fed()])
+        if news.batch.created >= self._began:
+            self._remember(news.outcomes)
+        if not news.batch.state.live:
+            self._free(self.waiting.over(news.batch.id))
 
-    def given_up(self, batch: Batch) -> list[Work]:
-        """Wait no longer for a batch: the files that wait for nothing now."""
-        return self.waiting.over(batch.id)
+    def _remember(self, outcomes: Sequence[ItemOutcome]) -> None:
+        """Note what other sessions of the run need not ask again."""
+        for outcome in outcomes:
+            if not outcome.reason and self._run.fresh:
+                self._answered.add(outcome.key)
+            elif outcome.reason and outcome.reason not in _ENDED_EARLY:
+                self._gaps[outcome.key] = outcome
 
     def _settle(self, key: str, paid: float | None) -> None:
         reservation = self._reserved.pop(key, None)

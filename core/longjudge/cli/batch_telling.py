@@ -29,6 +29,7 @@ class Telling:
         self._answered: dict[str, int] = {}
         self._gaps: dict[str, int] = {}
         self._cost: dict[str, float] = {}
+        self._problems: set[str] = set()
 
     def session(self, name: str, preview: Preview, judge: Judge, secrets: str) -> None:
         """What a session would send, and cost in a batch; said before anything of it is sent."""
@@ -69,7 +70,14 @@ class Telling:
                 answered = self._answered.get(batch.id, 0)
                 self._say(batch, f"{_name(batch)}: ended, {answered} answered{words}{paid}")
             case BatchState.LOST:
+                self._problems.add(batch.problem)
                 self._say(batch, f"{_name(batch)}: {batch.problem or 'not accepted'}")
+
+    def stopped(self, name: str, why: str) -> None:
+        """What ended the run, said with the first session that it leaves without a verdict."""
+        if why not in self._problems:
+            self._problems.add(why)
+            tell(f"longjudge: {name}: stopped, {why}")
 
     def left(self, batches: Sequence[Batch]) -> None:
         """What is still held, in one line."""

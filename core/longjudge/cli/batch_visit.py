@@ -10,8 +10,10 @@ from longjudge.batched import Batched
 from longjudge.batches.sending import Ready
 from longjudge.cli.batch_work import Packed, Pending, Work
 from longjudge.cli.present import too_large_words
+from longjudge.factors import TokenWatch
 from longjudge.judgment import Judgment
 from longjudge.prompt import build_question
+from longjudge.report.words import plural
 from longjudge.rubric import Skip
 from longjudge.states import StopCause
 from longjudge.store import batches as rows
@@ -19,7 +21,7 @@ from longjudge.store.batch_rows import BatchItem
 from longjudge.streams import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from longjudge.batches.batching import Batching
     from longjudge.cli.batch_sending import BatchSending
@@ -60,18 +62,20 @@ class Visitor:
         run = self._run
         pending = work.sessions.setdefault(number, Pending())
         if run.rubric.skip is Skip.NO_TOOL_CALL and not session.index.tool_calls:
-            await self._finish(work, number, session, None, {})
+            await self._finish(work, number, session, None, {}, {})
             return
         preview = await run.preview(session)
         answers = await self._answers(pending)
         open_keys = self._open_keys(preview, answers)
-        if (
-            open_keys
-            and self._may_ask
-            and await self._ask(work, pending, session, preview, open_keys)
-        ):
-            return
-        await self._finish(work, number, session, preview, answers)
+        others = await self._sending.known_of(open_keys)
+        open_keys = {key: at for key, at in open_keys.items() if key not in others}
+        if open_keys and self._may_ask:
+            if await self._ask(work, pending, session, preview, open_keys):
+                return
+            # What could not be sent may be known to be a gap by now.
+            answers = await self._answers(pending)
+            others = await self._sending.known_of(self._open_keys(preview, answers))
+        await self._finish(work, number, session, preview, answers, others)
 
     @property
     def _may_ask(self) -> bool:
@@ -104,9 +108,11 @@ class Visitor:
             await self._run.note.say(preview.totals.to_ask)
             secrets = await self._run.secrets(session, preview)
             self._telling.session(self._run.name(session), preview, self._run.judge, secrets)
-        if not self._may_ask:
+        limit = self._run.settings.time_limit
+        if not self._may_ask or pending.late(limit, time.monotonic()):
             return False
         await self._batching.api.prepare()
+        pending.begun = pending.begun or time.monotonic()
         on_the_way = await rows.on_the_way(self._run.store, list(open_keys))
         followed = {batch.id for batch in self._batching.live}
         waiting = self._sending.waiting
@@ -134,7 +140,9 @@ class Visitor:
     ) -> bool:
         """Add a question to the next batch; False where the budget has no room for it now."""
         run, sending = self._run, self._sending
-        upper = preview.estimator.upper_price(preview.plan, position, sending.max_tokens, 1.0)
+        # What this model's tokens came to before counts, as it does for live questions.
+        dearer_by = TokenWatch(preview.observed).dearer_by
+        upper = preview.estimator.upper_price(preview.plan, position, sending.max_tokens, dearer_by)
         reservation = sending.reserve(upper)
         if reservation is None:
             work.hungry = not sending.budget_ended
@@ -146,7 +154,6 @@ class Visitor:
         digest = preview.plan.digest(position).hex()
         disputed = is_disputed(run.judge, question)
         item = BatchItem(key, pending.judgment, position + 1, digest, disputed)
-        pending.begun = pending.begun or time.monotonic()
         await sending.add(Packed(Ready(item, request), work, pending, reservation))
         return True
 
@@ -157,12 +164,14 @@ class Visitor:
         session: Session,
         preview: Preview | None,
         answers: dict[str, ItemOutcome],
+        others: dict[str, ItemOutcome],
     ) -> None:
         """Make and show the result of a session."""
         run, pending = self._run, work.sessions.pop(number)
         work.done.add(number)
-        if self.detach:
+        if self.detach and not run.stop.requested:
             # Who comes back for the batches gets the results of all.
+            self._say_what_is_not_sent(session, {**others, **answers})
             return
         held = await self._unfinished(preview, answers) if preview else {}
         own = await rows.unanswered(run.store, pending.judgment) if pending.sent else set[str]()
@@ -184,7 +193,8 @@ class Visitor:
                 judgment=pending.judgment,
                 answers=answers,
                 unfinished=frozenset(own),
-                in_others=frozenset(held.keys() - own),
+                in_others=frozenset(held.keys() - own - others.keys()),
+                others=others,
                 stop=stop,
                 holds_left=len(set(held.values())),
                 seconds=time.monotonic() - pending.begun if pending.begun else 0.0,
@@ -195,9 +205,24 @@ class Visitor:
         if words := too_large_words(result):
             tell(f"longjudge: {name}: {words}")
         if result.error:
-            tell(f"longjudge: {name}: stopped, {result.error}")
+            self._telling.stopped(name, result.error)
         self._sending.say_where_the_budget_ended(name, result)
         self._show(result)
+
+    def _say_what_is_not_sent(
+        self, session: Session, outcomes: Mapping[str, ItemOutcome]
+    ) -> None:
+        """Say what will be missing of a session that nobody waits for, and why."""
+        gaps = [each for each in outcomes.values() if each.reason]
+        name = self._run.name(session)
+        if gaps:
+            self._run.unsent = True
+            count = plural(len(gaps), "question")
+            tell(f"longjudge: {name}: {count} not sent: {gaps[0].problem or gaps[0].reason}")
+        elif self._sending.budget_ended and not self._run.budget_told:
+            self._run.budget_told = True
+            ended = self._run.budget.ended
+            tell(f"longjudge: {name}: not all of it is sent: {ended}; give more, or run again")
 
     async def _unfinished(
         self, preview: Preview, answers: dict[str, ItemOutcome]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Pending:
     """A session that was taken up and has no result yet.
 
-    `begun` is when its first question was to be sent (monotonic), None before. `sent` says that
+    `begun` is when its first question was taken up (monotonic), None before. `sent` says that
     questions went out under its id; `refused` came to an end before they were in a batch.
     """
 
@@ -30,6 +30,10 @@ class Pending:
     sent: bool = False
     told: bool = False
     refused: dict[str, ItemOutcome] = field(default_factory=dict[str, "ItemOutcome"])
+
+    def late(self, limit: float, now: float) -> bool:
+        """Whether it has had its `limit` in seconds."""
+        return self.begun is not None and now - self.begun >= limit
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +51,15 @@ class Work:
     packed: set[str] = field(default_factory=set[str])
     elsewhere: set[str] = field(default_factory=set[str])
     hungry: bool = False
+
+    def give_up(self, number: int) -> None:
+        """There will be no result of one of its sessions."""
+        self.sessions.pop(number, None)
+        self.done.add(number)
+
+    def limit_passed(self, limit: float, now: float) -> bool:
+        """Whether a session of it has had its `limit` in seconds; `now` is monotonic."""
+        return any(each.late(limit, now) for each in self.sessions.values())
 
     @property
     def waits(self) -> bool:
@@ -167,6 +180,17 @@ class Waiting:
             work.elsewhere -= done
             self._free(work, free)
         return free
+
+    def given_up(self, work: Work) -> None:
+        """Nothing is waited for any more on behalf of a file."""
+        self.works.pop(work, None)
+        for batch in work.batches:
+            self._of_batch.get(batch, {}).pop(work, None)
+        for key in work.packed:
+            self._of_key.get(key, {}).pop(work, None)
+        for names in (work.batches, work.packed, work.elsewhere):
+            names.clear()
+        work.hungry = False
 
     @property
     def asked_elsewhere(self) -> Sequence[str]:

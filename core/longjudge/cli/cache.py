@@ -13,11 +13,11 @@ import msgspec
 
 from longjudge.cli.age import age_in_seconds
 from longjudge.cli.files import Reading, session_files
-from longjudge.cli.preview import Preview
 from longjudge.errors import StoreError, UsageError
 from longjudge.judges.access import profile_access
 from longjudge.judges.credentials import endpoint_of
 from longjudge.keys import key_origin
+from longjudge.preview import Preview
 from longjudge.store import Store, upkeep
 from longjudge.streams import tell
 from longjudge.text import clean_line

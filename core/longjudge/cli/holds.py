@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from longjudge.config import load_configuration
 from longjudge.errors import StoreError
 from longjudge.holds import HoldState, list_holds, sweep_holds
 from longjudge.redaction import redacted_fields, redacted_text
@@ -20,14 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from longjudge.batches.sweeping import SweptBatches
+    from longjudge.config import Configuration
     from longjudge.holds import Hold
 
 
 def show_holds(store_path: Path, *, as_json: bool, sweep: bool) -> int:
     """Print what is held, or with `sweep` release what dead owners left and print that.
 
+    Only a sweep asks a provider, where a batch was left.
+
     Raises:
         StoreError: the store cannot be read, or with `sweep` cannot be written.
+        UsageError: with `sweep`, the configuration cannot be used.
     """
     holds = asyncio.run(_sweep(store_path) if sweep else _list(store_path))
     for hold in holds:
@@ -54,7 +60,12 @@ async def _sweep(store_path: Path) -> Sequence[Hold]:
             tell(f"longjudge: {notice}")
         if store.write_error is not None:
             raise _unreleased(store_path, store.write_error)
-        return await sweep_holds(store)
+        released = await sweep_holds(store)
+        swept = await _sweep_batches(store, load_configuration(), gentle=False)
+        for line in swept.left:
+            tell(f"longjudge: {line}")
+        # Who followed a batch that is over is forgotten, too.
+        return [*released, *swept.released, *(await sweep_holds(store) if swept.released else ())]
     except StoreWriteError as error:
         raise _unreleased(store_path, str(error)) from error
     finally:
@@ -68,17 +79,31 @@ def _unreleased(store_path: Path, fault: str) -> StoreError:
     )
 
 
-async def sweep_at_start(store: Store) -> None:
-    """Release what dead owners left, and say so; a store that does not allow it is left alone."""
+async def _sweep_batches(store: Store, config: Configuration, *, gentle: bool) -> SweptBatches:
+    # Most starts have nothing to do with a batch.
+    from longjudge.batches.sweeping import sweep_batches
+
+    return await sweep_batches(store, config, gentle=gentle)
+
+
+async def sweep_at_start(store: Store, config: Configuration | None = None) -> None:
+    """Release what dead owners left, and say so; a store that does not allow it is left alone.
+
+    With a `config` batches are finished that were to be cancelled or have ended, as far as that
+    takes no longer than a start may.
+    """
     if store.write_error is not None:
         return
     try:
         released = await sweep_holds(store)
+        swept = await _sweep_batches(store, config, gentle=True) if config is not None else None
     except StoreError as error:
         tell(f"longjudge: what dead processes left is not released: {error}")
         return
     if released:
         tell(f"longjudge: released {plural(len(released), 'lease')} that dead processes left")
+    for hold in swept.released if swept is not None else ():
+        tell(f"longjudge: {hold.kind} {clean_line(hold.id)}, which was left, is finished")
 
 
 def hold_json(hold: Hold) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from longjudge.cli.files import Reading, session_files
+from longjudge.cli.files import Reading, session_files, since_of
 from longjudge.cli.holds import sweep_at_start
 from longjudge.cli.judge_batch import BatchRun, check_batch
 from longjudge.cli.judge_live import LiveRun
@@ -75,7 +75,7 @@ async def _judge_paths(judging: Judging, request: Request, signals: contextlib.E
         tell(f"longjudge: {forced_words(request.fault.spec)}")
     files = session_files(request.paths, "judge")
     loop, stop, code = asyncio.get_running_loop(), Stop(), ExitCode()
-    reading = Reading(request.wanted)
+    reading = Reading(request.wanted, since_of(request.since))
     signals.enter_context(heed_signals(loop, stop.request))
     store = await open_store(judging.store_path(), stop)
     note = ModelNote(judging, asks=True)
@@ -92,7 +92,9 @@ async def _judge_paths(judging: Judging, request: Request, signals: contextlib.E
         request.fault,
     )
     try:
-        await sweep_at_start(store)
+        # A batch run takes over by itself what was left.
+        await sweep_at_start(store, None if request.batch else judging.config)
+        files = await reading.recent(files)
 
         def show(result: Result) -> None:
             code.count(result, request.fail_under, request.max_gaps)
@@ -119,6 +121,7 @@ async def _judge_paths(judging: Judging, request: Request, signals: contextlib.E
     elif not stop.requested:
         reading.close(request.paths)
     code.usage = reading.failed or run.credential is not None
+    code.gaps |= run.unsent
     return code.code(stop.signal)
 
 

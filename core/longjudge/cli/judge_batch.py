@@ -8,6 +8,7 @@ any more, and gets its results then. So memory follows what is on its way, not w
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Final
@@ -75,11 +76,10 @@ class BatchRun:
         profile = choice if choice in judging.config.profiles else ""
         self._sending = BatchSending(run, self._batching, profile, self._free)
         self._visitor = Visitor(run, self._batching, self._sending, self._telling, show)
-        self._visitor.detach = detach
+        self._visitor.detach = self._sending.detach = detach
         self._todo: deque[Work] = deque()
         self._changed = asyncio.Event()
         self._skip = asyncio.Event()
-        self._cancelled_at: dict[str, float] = {}
 
     async def judge(self, files: Sequence[SessionFile]) -> None:
         """Judge the files; the results come in the order in which they are known.
@@ -111,7 +111,15 @@ class BatchRun:
         """Follow what dead processes left; needs a credential only where there is anything."""
         if self._run.stop.requested or not await self._sending.any_left():
             return
-        await self._batching.api.prepare()
+        try:
+            await self._batching.api.prepare()
+        except CredentialError as error:
+            # Sessions that the store answers whole need no credential.
+            self._run.credential = error
+            return
+        await self._take_over()
+
+    async def _take_over(self) -> None:
         for batch in await self._batching.adopt():
             self._telling.adopted(batch)
 
@@ -147,24 +155,33 @@ class BatchRun:
             pass
         self._changed.clear()
         self._give_up_late_ones()
-        await self._look_elsewhere()
+        # A store that cannot be read or written now may be in a second.
+        with contextlib.suppress(StoreError):
+            await self._look_elsewhere()
 
     def _give_up_late_ones(self) -> None:
-        """Wait no longer for a batch that was to end for its time, and does not."""
-        now = time.monotonic()
-        for batch in self._batching.live:
-            if batch.cancel and now - self._cancelled_at.setdefault(batch.id, now) >= (
-                self._batching.pace.end
-            ):
-                self._todo.extend(self._sending.given_up(batch))
+        """Have end what took as long as it may, and wait no longer for what does not."""
+        now, limit = time.monotonic(), self._run.settings.time_limit
+        waiting = self._sending.waiting
+        for work in [each for each in waiting.works if each.limit_passed(limit, now)]:
+            self._batching.cancel(CancelCause.LIMIT, list(work.batches))
+            if not work.batches or work.limit_passed(limit + self._batching.pace.end, now):
+                waiting.given_up(work)
+                self._todo.append(work)
 
     async def _look_elsewhere(self) -> None:
+        """Look at questions that others ask, and take over what they left."""
         keys = self._sending.waiting.asked_elsewhere
         if not keys:
             return
-        store = self._run.store
-        held = {lease.key for lease in await leases.leases(store, keys) if lease.alive}
-        held |= (await rows.on_the_way(store, keys)).keys()
+        store, held = self._run.store, set[str]()
+        for lease in await leases.leases(store, keys):
+            if lease.alive or not await leases.take_over(store, lease):
+                held.add(lease.key)
+        await self._take_over()
+        followed = {batch.id for batch in self._batching.live}
+        on_the_way = await rows.on_the_way(store, keys)
+        held |= {key for key, batch in on_the_way.items() if batch not in followed}
         self._todo.extend(self._sending.waiting.settled_elsewhere(set(keys) - held))
 
     def _free(self, works: Sequence[Work]) -> None:
@@ -191,18 +208,20 @@ class BatchRun:
         """Bring the run to its end, whatever ended it, with a result for all that was begun."""
         run = self._run
         if self._visitor.detach and not run.stop.requested:
+            if run.blocked:
+                run.unsent = True
+                tell(f"longjudge: nothing more is sent: {run.blocked}")
             await self._say_what_is_held()
             return
-        if run.stop.signal is not None and run.stop.signal != HANG_UP:
+        if run.stop.signal == HANG_UP:
+            await self._batching.until_sent(self._skip)
+        elif run.stop.signal is not None:
             await self._batching.wind_up(self._skip)
         elif run.blocked:
             self._visitor.stop = StopCause.FATAL
         waiting = [*self._todo, *self._sending.waiting.works]
         self._todo.clear()
         for work in dict.fromkeys(waiting):
-            if self._skip.is_set() and not work.done:
-                run.not_begun += 1
-                continue
             await self._visit(work)
         if run.blocked and not run.stop.requested:
             for file in files:
@@ -232,15 +251,18 @@ class BatchRun:
             except CredentialError as error:
                 # Sessions that the store answers whole need no credential, so the others go on.
                 self._run.credential = self._run.credential or error
-                work.done.add(number)
+                work.give_up(number)
             except SessionError as error:
                 self._run.reading.failed = True
                 tell(f"longjudge: {error}")
-                work.done.add(number)
+                work.give_up(number)
             finally:
                 session.close()
         if work.waits:
             self._sending.waiting.works[work] = None
+        elif work.sessions:
+            # What it was to wait for became known while it was visited.
+            self._todo.append(work)
 
     async def _load(self, file: SessionFile, *, first: bool) -> Sequence[Session] | None:
         if first and not self._run.stop.requested:

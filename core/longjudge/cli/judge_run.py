@@ -91,7 +91,10 @@ class Stop:
 
 @dataclass(slots=True)
 class Run:
-    """One `judge` command: what every session shares, and what came of those before."""
+    """One `judge` command: what every session shares, and what came of those before.
+
+    `unsent` says that questions which nobody waits for will never be answered.
+    """
 
     rubric: Rubric
     judge: Judge
@@ -106,6 +109,7 @@ class Run:
     budget_told: bool = False
     said_not_kept: bool = False
     not_begun: int = 0
+    unsent: bool = False
     blocked: str | None = None
     credential: CredentialError | None = None
 

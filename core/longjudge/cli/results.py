@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +22,7 @@ from longjudge.errors import UsageError
 from longjudge.redaction import redacted_fields, redacted_text
 from longjudge.report.asked import asked_markdown, questions_of_version
 from longjudge.report.gaps import gap_json, gap_text, told_gaps
+from longjudge.report.junit import JUnitDocument
 from longjudge.report.markdown import NOTHING_BESIDE, Beside, markdown_report
 from longjudge.report.outcome import (
     JudgedSession,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from longjudge.store import PastJudgment
 
 _SHOWN_IDS = 5
+_SPOOLED_BYTES = 8_000_000
 
 
 class Format(StrEnum):
@@ -53,6 +56,7 @@ class Format(StrEnum):
     TEXT = "text"
     MARKDOWN = "md"
     JSON = "json"
+    JUNIT = "junit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,11 @@ def show_results(store_path: Path, request: Request) -> int:
         raise UsageError("an ID and --since together say two things; leave one of them out")
     if request.against is not None:
         _check_against(request)
+    if request.format is Format.JUNIT and request.marks is not None:
+        raise UsageError(
+            "--format junit shows all findings, or a flagged part could look clean; leave --marks"
+            " out"
+        )
     since = None
     if request.since is not None:
         since = time.time() - age_in_seconds("--since", request.since)
@@ -90,6 +99,8 @@ def _check_against(request: Request) -> None:
         )
     if request.marks is not None:
         raise UsageError("--against shows all findings; leave --marks out")
+    if request.format is Format.JUNIT:
+        raise UsageError("--against has no --format junit; use text, md or json")
 
 
 async def _show(store_path: Path, request: Request, since: float | None) -> int:
@@ -98,6 +109,8 @@ async def _show(store_path: Path, request: Request, since: float | None) -> int:
         marks = await store.marks()
         if request.id is not None and request.against is not None:
             await _show_two(store, request, (request.id, request.against), marks)
+        elif request.format is Format.JUNIT:
+            await _show_junit(store, request, since, marks)
         elif request.id is not None:
             await _show_one(store, request, request.id, marks)
         else:
@@ -145,7 +158,8 @@ async def _show_two(
             click.echo(comparison_json(comparison))
         case Format.MARKDOWN:
             click.echo(markdown_comparison(comparison), nl=False)
-        case Format.TEXT:
+        case Format.TEXT | Format.JUNIT:
+            # The latter is refused before.
             click.echo(comparison_text(comparison))
 
 
@@ -210,6 +224,40 @@ async def _show_list(
             shown += 1
     if not shown and request.format is Format.TEXT:
         tell(_nothing(bool(ids), request, since))
+
+
+async def _show_junit(
+    store: Store,
+    request: Request,
+    since: float | None,
+    marks: Mapping[tuple[bytes, str], Mark],
+) -> None:
+    """Print one judgment, or all of them, as one document; nothing of it if it cannot be whole."""
+    if request.id is not None:
+        ids = [(await _judgment(store, await _full_id(store, request.id))).id]
+    else:
+        ids = await store.judgment_ids(since)
+    document, missing = JUnitDocument(), len(ids)
+    # The counts stand before what is counted, which may be more than fits in memory.
+    with SpooledTemporaryFile(_SPOOLED_BYTES, "w+", encoding="ascii") as suites:
+        async for stored in store.stream_judgments(ids, whole=True):
+            missing -= 1
+            gaps: list[ToldGap] = []
+            if request.id is not None:
+                replies = await read_gap_replies(store, stored.id)
+                gaps = told_gaps(stored, replies, redact=request.redact)
+            judgment = _redacted(stored) if request.redact else stored
+            suites.write(document.suite(judgment, _outcome(judgment, request, marks), gaps))
+        suites.seek(0)
+        click.echo(document.head(), nl=False)
+        while text := suites.read(_SPOOLED_BYTES):
+            click.echo(text, nl=False)
+        click.echo(document.tail(), nl=False)
+    if missing:
+        are = "cannot be read and is" if missing == 1 else "cannot be read and are"
+        tell(f"longjudge: {plural(missing, 'judgment')} {are} left out")
+    elif not ids:
+        tell(_nothing(False, request, since))
 
 
 async def _asked_lines(store: Store, judgment: PastJudgment, *, redact: bool) -> list[str]:

@@ -8,7 +8,6 @@ from longjudge.cli import options
 from longjudge.errors import UsageError
 
 _FORMATS = ("text", "md", "json", "junit")
-_UNBUILT_FORMATS = ("junit",)
 
 store = click.option("--store", metavar="FILE", help="The store; default in your data folder.")
 
@@ -19,17 +18,29 @@ store = click.option("--store", metavar="FILE", help="The store; default in your
 @options.json_output
 @click.option("--fresh", is_flag=True, help="Estimate as if the store were empty.")
 @options.one_session
+@options.since
+@click.option(
+    "--sample",
+    type=int,
+    metavar="N",
+    help="Read N files of all sizes only, and extrapolate to all of them.",
+)
+@click.option("--seed", type=int, metavar="S", help="Which files --sample draws; default 0.")
 def estimate(
     paths: tuple[str, ...],
     judging: options.Judging,
     as_json: bool,
     fresh: bool,
     wanted: str | None,
+    since: str | None,
+    sample: int | None,
+    seed: int | None,
 ) -> int:
     """Say what `judge` with the same options would ask, send and cost; asks nobody."""
-    from longjudge.cli.estimate import estimate_paths
+    from longjudge.cli.estimate import Request, estimate_paths
 
-    return estimate_paths(paths, judging, as_json=as_json, fresh=fresh, wanted=wanted)
+    request = Request(paths, as_json, fresh, wanted, since, sample, seed)
+    return estimate_paths(judging, request)
 
 
 @click.command("results")
@@ -40,7 +51,7 @@ def estimate(
     "--format",
     "format_",
     type=click.Choice(_FORMATS),
-    metavar="text|md|json",
+    metavar="text|md|json|junit",
     help="How to print them; default text.",
 )
 @click.option(
@@ -49,9 +60,13 @@ def estimate(
     help="Only findings with this mark; a list leaves out judgments without one.",
 )
 @click.option("--against", metavar="ID2", help="Compare ID (A, before) with ID2 (B, after).")
+@click.option(
+    "--aggregate",
+    is_flag=True,
+    help="Sums instead: status, gaps, scores, what recurs, cost; a session's newest counts.",
+)
 @store
 @options.no_redact
-@options.unbuilt({"--aggregate": False})
 def results(
     id: str | None,
     as_json: bool,
@@ -59,21 +74,36 @@ def results(
     format_: str | None,
     marks: str | None,
     against: str | None,
+    aggregate: bool,
     store: str | None,
     no_redact: bool,
 ) -> int:
     """List past judgments, newest first, or show the one whose id begins with ID."""
-    if format_ in _UNBUILT_FORMATS:
-        raise UsageError(f"--format {format_} is not built yet; use text, md or json")
     if as_json and format_ not in (None, "json"):
         raise UsageError(f"--json and --format {format_} say two things; leave one of them out")
+    path = options.Judging(store=store).store_path()
+    form = "json" if as_json else format_ or "text"
+    if aggregate:
+        _check_aggregate(id, marks, against, form)
+        from longjudge.cli.aggregate import AggregateRequest, show_aggregate
+
+        return show_aggregate(path, AggregateRequest(since, form, not no_redact))
     from longjudge.cli.results import Format, Request, show_results
     from longjudge.report.outcome import MarkFilter
 
-    chosen = Format.JSON if as_json else Format(format_ or "text")
     only = MarkFilter(marks) if marks else None
-    request = Request(id, since, chosen, only, not no_redact, against)
-    return show_results(options.Judging(store=store).store_path(), request)
+    return show_results(path, Request(id, since, Format(form), only, not no_redact, against))
+
+
+def _check_aggregate(id: str | None, marks: str | None, against: str | None, form: str) -> None:
+    """Refuse what cannot be said of sums."""
+    if id is not None or against is not None:
+        what = "an ID" if against is None else "--against"
+        raise UsageError(f"--aggregate sums up all judgments; leave {what} out, or name --since")
+    if marks is not None:
+        raise UsageError("--aggregate leaves out what is marked wrong by itself; leave --marks out")
+    if form == "junit":
+        raise UsageError("--aggregate has no --format junit; use text, md or json")
 
 
 @click.command("holds")

@@ -214,7 +214,10 @@ class AnthropicBatches:
     def _trouble(self, error: Exception, *, sends: bool) -> BatchError:
         asked = to_ask_error(error, self.endpoint, self._judge.secrets)
         kind = _kind(error, asked, sends=sends)
-        return BatchError(asked.message, kind, wait=asked.wait, reason=asked.reason)
+        message = asked.message
+        if sends and getattr(error, "status_code", None) == 404:
+            message = f"404: {self.endpoint} takes no batches; leave --batch out"
+        return BatchError(message, kind, wait=asked.wait, reason=asked.reason)
 
 
 def _kind(error: Exception, asked: AskError, *, sends: bool) -> Trouble:

@@ -209,7 +209,7 @@ async def leave_running(store: StoreFile, owner: str) -> None:
     """
     await store.write(
         "UPDATE batches SET owner = '',"
-        " submitted = CASE state WHEN 'intent' THEN ? ELSE submitted END"
+        " submitted = CASE WHEN submitted = 0 AND state = 'intent' THEN ? ELSE submitted END"
         f" WHERE owner = ? AND cancel = '' AND {_LIVE}",
         (time.time(), owner),
     )
@@ -330,23 +330,18 @@ async def forget_over(store: StoreFile, holder: str | None = None) -> None:
     Raises:
         StoreError: the store cannot be read or written.
     """
-    over = f"SELECT id FROM batches WHERE NOT {_LIVE}"
-    mine, values = (
-        (" AND owner = ?", (holder,))
-        if holder is not None
-        else (
-            " AND owner NOT IN (SELECT id FROM owners)",
-            (),
-        )
-    )
-    if holder is None:
+    if holder is not None:
+        gone = f"batch IN (SELECT id FROM batches WHERE NOT {_LIVE} AND owner = ?)"
+    else:
         # A damaged file may come back without some rows.
-        await store.write("DELETE FROM batch_items WHERE batch NOT IN (SELECT id FROM batches)", ())
-    if not await store.read(
-        f"SELECT 1 FROM batch_items WHERE batch IN ({over}{mine}) LIMIT 1", values
-    ):
+        gone = (
+            f"(batch NOT IN (SELECT id FROM batches) OR batch IN (SELECT id FROM batches"
+            f" WHERE NOT {_LIVE} AND owner NOT IN (SELECT id FROM owners)))"
+        )
+    values = () if holder is None else (holder,)
+    if not await store.read(f"SELECT 1 FROM batch_items WHERE {gone} LIMIT 1", values):
         return
-    await store.write(f"DELETE FROM batch_items WHERE batch IN ({over}{mine})", values)
+    await store.write(f"DELETE FROM batch_items WHERE {gone}", values)
     await store.write(
         f"DELETE FROM batches WHERE NOT {_LIVE} AND created < ?"
         " AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch = batches.id)",
