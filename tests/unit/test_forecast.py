@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longjudge.forecast import (
@@ -69,6 +69,7 @@ def test_a_hundred_thousand_keys_take_little_room() -> None:
     assert answered.add(keys(99_900, 200)) == {*keys(99_900, 100)}
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=60), st.integers(1, 12))
 def test_the_longest_are_those_of_all(sizes: list[tuple[int, int]], most: int) -> None:
     rows = [

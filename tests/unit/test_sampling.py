@@ -26,6 +26,7 @@ def drawn_of(sample: Sample, values: list[float]) -> list[float]:
     return [values[place] for place in sample.drawn]
 
 
+@settings(deadline=None)
 @given(SIZES, st.integers(LEAST_DRAWN, 120), st.integers(0, 9))
 def test_so_many_are_drawn_and_stand_for_all(sizes: list[int], wanted: int, seed: int) -> None:
     sample = draw(sizes, wanted, seed)
@@ -38,6 +39,7 @@ def test_so_many_are_drawn_and_stand_for_all(sizes: list[int], wanted: int, seed
     assert sample == draw(sizes, wanted, seed)
 
 
+@settings(deadline=None)
 @given(MANY, st.integers(LEAST_DRAWN, 120), st.integers(0, 9))
 def test_the_largest_is_always_drawn_and_no_stratum_hangs_on_one(
     sizes: list[int], wanted: int, seed: int
@@ -63,6 +65,7 @@ def test_too_few_to_tell_anything_are_refused() -> None:
     assert draw([], 3).drawn == ()
 
 
+@settings(deadline=None)
 @given(MANY, st.data())
 def test_what_is_drawn_whole_is_added_up(sizes: list[int], data: st.DataObject) -> None:
     values = data.draw(
@@ -93,6 +96,7 @@ def test_an_interval_holds_its_middle_and_never_less_than_was_found(
         assert math.isfinite(interval.high)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 10**7), min_size=30, max_size=200), st.integers(0, 9))
 def test_what_follows_the_size_or_is_the_same_for_all_is_told_exactly(
     sizes: list[int], seed: int
@@ -180,6 +184,7 @@ def test_student_s_quantiles_are_those_of_the_tables(freedom: int, quantile: flo
     assert student_quantile(0.95, freedom + 0.5) <= student_quantile(0.95, freedom) + 1e-9
 
 
+@settings(deadline=None)
 @given(st.floats(0.01, 0.99), st.integers(1, 60), st.integers(1, 60))
 def test_beta_quantiles_are_the_binomial_s(probability: float, a: int, b: int) -> None:
     x = beta_quantile(probability, a, b)

@@ -106,7 +106,8 @@ def test_codes_follow_a_judgment_and_the_most_urgent_of_a_stretch_stands_for_it(
     bench = Bench(6, kept=frozenset({0}))
     codes = follow(bench)
     assert list(codes.codes) == [Code.KEPT, *[Code.TO_ASK] * 5]
-    bench.run, bench.generation = cast("Run", SimpleNamespace(recalled=False)), 2
+    run = SimpleNamespace(recalled=False, batch_of={5: "msgbatch_01"}.get)
+    bench.run, bench.generation = cast("Run", run), 2
     bench.becomes(0, ChunkState.CLEAN, from_cache=True)
     assert codes.follow(()) is None
     assert list(codes.codes) == [Code.KEPT, *[Code.QUEUED] * 5]

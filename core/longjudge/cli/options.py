@@ -1,4 +1,4 @@
-"""The options that commands share, defined once; what is not built yet is refused by name."""
+"""The options that commands share, defined once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import click
 
 from longjudge.batch_pace import DAY
 from longjudge.chunks import DEFAULT_CHUNK_CHARS
-from longjudge.errors import UsageError
 from longjudge.faults import KINDS
 from longjudge.settings import (
     DEFAULT_CONCURRENCY,
@@ -186,24 +185,3 @@ def judging(command: Command) -> Command:
     for option in reversed(_JUDGING_OPTIONS):
         decorated = option(decorated)
     return decorated
-
-
-def unbuilt(names: dict[str, bool]) -> Callable[[Command], Command]:
-    """Add hidden options that are refused with a clear message when they are given."""
-
-    def refuse(ctx: click.Context, option: click.Parameter, value: object) -> None:
-        if value not in (None, False):
-            raise UsageError(f"{option.opts[0]} is not built yet; leave it out")
-
-    def decorate(command: Command) -> Command:
-        for name, takes_value in names.items():
-            command = click.option(
-                name,
-                is_flag=not takes_value,
-                hidden=True,
-                expose_value=False,
-                callback=refuse,
-            )(command)
-        return command
-
-    return decorate

@@ -82,7 +82,7 @@ class Since:
             seen = False
             for time in _times(format_, descriptor, max(0, size - length), size):
                 seen, moment = True, moment_of(time)
-                if moment is not None and moment >= self.moment:
+                if moment is None or moment >= self.moment:
                     return True
             if seen:
                 return False
