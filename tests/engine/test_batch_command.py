@@ -190,7 +190,7 @@ def test_results_that_are_cut_off_are_fetched_again(
     [result] = done.objects
     assert (done.code, result["status"], result["calls"]) == (0, "complete", 6)
     assert served.batches.called["results"] == 3
-    assert result["cost_usd"] == pytest.approx(result["cost_usd"])
+    assert result["usage"]["input_tokens"] == 600
     assert asked(served) == list(range(6))
 
 
@@ -299,20 +299,28 @@ def test_a_budget_of_calls_is_never_passed(served: MessagesServer, tmp_path: Pat
     assert "the budget ended it" in done.err
 
 
-def test_a_budget_of_dollars_is_never_passed(
-    served: MessagesServer, tmp_path: Path, store_file: Path
-) -> None:
-    file = write_session(tmp_path / "s.jsonl", 12)
-    # The upper price of a question is far above what it costs here.
-    limit = 0.03
-    done = judge_batch(file, "--max-cost", limit)
+def test_a_budget_of_dollars_is_never_passed(served: MessagesServer, tmp_path: Path) -> None:
+    def script(request: api.Request, _: int) -> api.Reply:
+        # As dear as an answer can be.
+        body = json.loads(api.clean(request).body)
+        usage = body["usage"] | {"input_tokens": 900, "output_tokens": 4096}
+        return api.Reply(body=json.dumps(body | {"usage": usage}).encode())
+
+    served.script, limit = script, 0.005
+    done = judge_batch(write_session(tmp_path / "s.jsonl", 12), "--max-cost", limit)
     [result] = done.objects
     check_sums(result)
-    assert 0 < result["judged_chunks"]
-    assert result["cost_usd"] <= limit
-    if result["status"] != "complete":
-        assert (result["status"], set(result["gaps"])) == ("partial", {"skipped"})
+    assert limit / 2 < result["cost_usd"] <= limit
+    assert (done.code, result["status"], set(result["gaps"])) == (3, "partial", {"skipped"})
     assert asked(served) == list(range(result["judged_chunks"]))
+    assert "the budget ended it" in done.err
+
+
+def test_questions_wait_for_room_in_the_budget(served: MessagesServer, tmp_path: Path) -> None:
+    # An answer costs far less than it might, so there is room again when it is there.
+    done = judge_batch(write_session(tmp_path / "s.jsonl", 6), "--max-cost", "0.003")
+    assert (done.code, done.objects[0]["status"]) == (0, "complete")
+    assert [len(batch.custom_ids) for batch in served.batches.own] == [2, 2, 2]
 
 
 def test_offline_needs_no_key(

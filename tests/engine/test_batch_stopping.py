@@ -16,6 +16,7 @@ from batches_for_tests import (
     check_sums,
     configure,
     finish,
+    forget_owners,
     held_batches,
     judge_batch,
     rows,
@@ -98,7 +99,7 @@ def test_the_wish_to_cancel_is_noted_before_anything_else(
     served.release()
     # The next run sends what this one could not.
     served.batches.cancel_script = lambda _: None
-    served.batches.done_at_cancel = 0.5
+    served.batches.latency, served.batches.done_at_cancel = 0, 0.5
     done = judge_batch(session_file)
     assert (done.code, done.objects[0]["status"]) == (0, "complete")
     assert served.batches.own[0].cancels >= 1
@@ -127,15 +128,15 @@ def test_a_second_signal_skips_the_wait_and_the_next_run_finishes_it(
     [hold] = held_batches()
     assert (hold["id"], hold["state"]) == (served.batches.own[0].id, "abandoned")
     served.batches.finish()
+    served.batches.latency = 0
     done = judge_batch(session_file)
     [result] = done.objects
     assert (result["status"], result["cached_chunks"], result["calls"]) == ("complete", 2, 2)
     assert held_batches() == []
 
 
-def test_a_wait_for_the_end_is_bounded(
-    served: MessagesServer, session_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.thorough
+def test_a_wait_for_the_end_is_bounded(served: MessagesServer, session_file: Path) -> None:
     served.batches.latency = FOREVER
     served.batches.cancel_script = lambda _: HANG
     process = start_batch(session_file)
@@ -146,9 +147,6 @@ def test_a_wait_for_the_end_is_bounded(
     assert 8 < time.monotonic() - begun < 16
     assert (process.returncode, result["holds_left"]) == (130, 1)
     served.release()
-
-
-test_a_wait_for_the_end_is_bounded = pytest.mark.thorough(test_a_wait_for_the_end_is_bounded)
 
 
 def test_a_hang_up_leaves_the_batch_running_for_the_next_run(
@@ -263,7 +261,10 @@ def test_a_time_limit_cancels_the_batch(
 
 
 def test_a_batch_that_does_not_end_at_its_limit_is_left(
-    served: MessagesServer, session_file: Path, monkeypatch: pytest.MonkeyPatch
+    served: MessagesServer,
+    session_file: Path,
+    store_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     end_soon(monkeypatch)
     served.batches.latency = served.batches.cancel_latency = FOREVER
@@ -274,10 +275,12 @@ def test_a_batch_that_does_not_end_at_its_limit_is_left(
     assert served.batches.own[0].cancels >= 1
     assert "stays held" in done.err
     # The next run waits for it, for as long as it may, and asks nothing of it.
+    forget_owners(store_file)
     again = judge_batch(session_file, "--time-limit", "1")
     assert (again.objects[0]["status"], again.objects[0]["holds_left"]) == ("timed_out", 1)
     assert again.objects[0]["calls"] == 0
     assert served.batches.called["create"] == 1
+    forget_owners(store_file)
     served.batches.finish()
     served.batches.latency = 0
     last = judge_batch(session_file)

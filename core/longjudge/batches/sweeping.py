@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from longjudge.batches.batching import Batching
 from longjudge.batches.finding import Finder
-from longjudge.errors import LongjudgeError
+from longjudge.errors import LongjudgeError, StoreError
 from longjudge.holds import HoldState, batch_hold
 from longjudge.judges.batch_api import BatchError, RemoteStatus, Trouble
 from longjudge.judges.make import batch_api, make_judge, missing_credential
@@ -181,6 +181,9 @@ class _Sweep:
             finally:
                 held = {batch.id: batch for batch in batching.live}
                 await batching.leave()
+                # Nobody follows what is left, though this process may live on.
+                with contextlib.suppress(StoreError):
+                    await leases.forget(self.store, batching.holder)
         for each in group:
             id = each.batch.id
             if id in held:

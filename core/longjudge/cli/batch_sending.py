@@ -55,7 +55,6 @@ class BatchSending:
         freed: Callable[[Sequence[Work]], None],
     ) -> None:
         self.waiting = Waiting()
-        self.detach = False
         self.max_tokens = MAX_TOKENS if run.budget.max_cost is not None else MORE_TOKENS
         self._run = run
         self._batching = batching
@@ -84,6 +83,13 @@ class BatchSending:
     def budget_ended(self) -> bool:
         """Whether the budget lets nothing more be asked."""
         return self._run.budget.ended is not None
+
+    @property
+    def where_the_budget_ended(self) -> str | None:
+        """What kept the budget from having room for everything, None where it has."""
+        if any(work.hungry for work in self.waiting.works):
+            return "what is on its way may cost the rest of the budget"
+        return self._run.budget.ended
 
     async def known_of(self, keys: Collection[str]) -> dict[str, ItemOutcome]:
         """What questions came to that other sessions asked in this run: those are not asked again.
@@ -180,8 +186,7 @@ class BatchSending:
             created=0.0,
             owner=self._batching.holder,
             profile=self._profile,
-            # Who detaches waits for nothing; who comes back has a limit of their own.
-            deadline=math.inf if self.detach else time.time() - age + run.settings.time_limit,
+            deadline=time.time() - age + run.settings.time_limit,
             price=run.judge.price,
         )
         since = self._began if run.fresh else -math.inf

@@ -52,12 +52,14 @@ class Telling:
         batch = news.batch
         self._count(news)
         match batch.state:
-            case BatchState.INTENT | BatchState.ENDED:
+            case BatchState.INTENT:
                 if batch.problem:
                     self._say(batch, f"{_name(batch)}: {batch.problem}")
-            case BatchState.SUBMITTED:
+            case BatchState.SUBMITTED | BatchState.ENDED:
                 if batch.problem:
                     self._say(batch, f"{_name(batch)}: {batch.problem}; looking again")
+                elif batch.state is BatchState.ENDED:
+                    pass
                 elif batch.cancel:
                     self._say(batch, f"{_name(batch)}: is being cancelled")
                 elif batch.id not in self._said:

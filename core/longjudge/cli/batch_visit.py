@@ -209,9 +209,7 @@ class Visitor:
         self._sending.say_where_the_budget_ended(name, result)
         self._show(result)
 
-    def _say_what_is_not_sent(
-        self, session: Session, outcomes: Mapping[str, ItemOutcome]
-    ) -> None:
+    def _say_what_is_not_sent(self, session: Session, outcomes: Mapping[str, ItemOutcome]) -> None:
         """Say what will be missing of a session that nobody waits for, and why."""
         gaps = [each for each in outcomes.values() if each.reason]
         name = self._run.name(session)
@@ -219,10 +217,6 @@ class Visitor:
             self._run.unsent = True
             count = plural(len(gaps), "question")
             tell(f"longjudge: {name}: {count} not sent: {gaps[0].problem or gaps[0].reason}")
-        elif self._sending.budget_ended and not self._run.budget_told:
-            self._run.budget_told = True
-            ended = self._run.budget.ended
-            tell(f"longjudge: {name}: not all of it is sent: {ended}; give more, or run again")
 
     async def _unfinished(
         self, preview: Preview, answers: dict[str, ItemOutcome]

@@ -76,7 +76,7 @@ class BatchRun:
         profile = choice if choice in judging.config.profiles else ""
         self._sending = BatchSending(run, self._batching, profile, self._free)
         self._visitor = Visitor(run, self._batching, self._sending, self._telling, show)
-        self._visitor.detach = self._sending.detach = detach
+        self._visitor.detach = detach
         self._todo: deque[Work] = deque()
         self._changed = asyncio.Event()
         self._skip = asyncio.Event()
@@ -211,6 +211,8 @@ class BatchRun:
             if run.blocked:
                 run.unsent = True
                 tell(f"longjudge: nothing more is sent: {run.blocked}")
+            elif (ended := self._sending.where_the_budget_ended) is not None:
+                tell(f"longjudge: not everything is sent: {ended}; give more, or run again")
             await self._say_what_is_held()
             return
         if run.stop.signal == HANG_UP:
@@ -258,6 +260,9 @@ class BatchRun:
                 work.give_up(number)
             finally:
                 session.close()
+        for number in [each for each in work.sessions if each >= len(sessions)]:
+            # The file is gone, or holds fewer by now, which was said.
+            work.give_up(number)
         if work.waits:
             self._sending.waiting.works[work] = None
         elif work.sessions:

@@ -81,8 +81,8 @@ WANT_CANCEL: Final = f"""
 
 # Whatever another process has found out of a batch meanwhile is not taken back.
 _NOTE: Final = f"""
-    UPDATE batches SET provider_id = ?1, state = ?2, cancel_sent = ?3, submitted = ?4, ended = ?5,
-        problem = ?6
+    UPDATE batches SET provider_id = ?1, state = ?2, cancel_sent = ?3,
+        submitted = CASE ?4 WHEN 0 THEN submitted ELSE ?4 END, ended = ?5, problem = ?6
     WHERE id = ?7 AND provider_id IN ('', ?1) AND {_LIVE}
 """
 _UNSENT: Final = "state = 'intent' AND provider_id = '' AND owner = ?2"
