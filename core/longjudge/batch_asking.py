@@ -156,5 +156,5 @@ class BatchAsking(Asking):
         if self._outlasts_limit and self.stop_cause is None and not self._over.is_set():
             self._in_its_day = True
             await super()._watch(DAY)
-        if self.side is not None and self.stop_cause is not None:
-            await self.side.wind_up()
+        if self.side is not None and self.side.ids:
+            await self.side.wind_up(stopped=self.stop_cause is not None)

@@ -29,6 +29,7 @@ class Pace:
     longest_look: float = 30.0
     hidden_for: float = 300.0
     listed_after: float = 60.0
+    unknown_for: float = DAY + 300.0
     end: float = 10.0
 
     def next_look(self, age: float) -> float:

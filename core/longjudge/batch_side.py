@@ -11,25 +11,25 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Final, Protocol
 
-from longjudge.answers import is_disputed
-from longjudge.batches.sending import Ready
+from longjudge.batch_page import BatchPages
 from longjudge.errors import CredentialError, SessionError, StoreError
 from longjudge.keys import key_parts
-from longjudge.prompt import build_question
-from longjudge.retries import MORE_TOKENS, TOLD_ATTEMPTS, TOLD_MAX_WAIT
+from longjudge.retries import TOLD_ATTEMPTS, TOLD_MAX_WAIT
 from longjudge.rubric_toml import rubric_toml
 from longjudge.states import GapReason
 from longjudge.store import note_rubric
-from longjudge.store.batch_rows import Batch, BatchItem, BatchState, CancelCause
+from longjudge.store.batch_rows import Batch, BatchState, CancelCause
+from longjudge.store.batches import outcomes_of
 from longjudge.turns import Turns
 from longjudge.updates import BatchSaid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from longjudge.batches.following import BatchNews
     from longjudge.batches.queue import BatchQueue
-    from longjudge.batches.sending import Sent
+    from longjudge.batches.sending import Ready, Sent
     from longjudge.board import Board
     from longjudge.errors import LongjudgeError
     from longjudge.judges.base import Judge
@@ -109,12 +109,15 @@ class BatchSide:
         self._redact = redact
         self._time_limit = time_limit
         self._alone = alone
-        self._plain: Batch | None = None
+        self._pages = BatchPages(
+            board, keys, judgment, rubric, judge, queue.batching, redact=redact
+        )
         self._to_send: list[int] = []
         self._sending: dict[str, int] = {}
         self._in_batch: dict[str, int] = {}
         self._keys_of: dict[str, frozenset[str]] = {}
         self._arrived: list[tuple[str, ItemOutcome]] = []
+        self._over: list[Batch] = []
         self.ids: set[str] = set()
         self._returning: set[str] = set()
         self._wanted = asyncio.Event()
@@ -195,10 +198,11 @@ class BatchSide:
         finally:
             self._queue.hear_no_more(self._hear)
 
-    async def wind_up(self) -> None:
-        """Wait for the batches to end, for a bounded time, and take in what they brought."""
-        batching = self._queue.batching
-        over = asyncio.ensure_future(batching.until_none(list(self.ids)))
+    async def wind_up(self, *, stopped: bool) -> None:
+        """Wait for the end of batches, where nothing `stopped` of those that are coming home."""
+        batching, ended = self._queue.batching, BatchState.ENDED
+        ids = [each.id for each in self.batches if stopped or each.state is ended]
+        over = asyncio.ensure_future(batching.until_none(ids))
         skipped = asyncio.ensure_future(self._skip.wait())
         try:
             await asyncio.wait(
@@ -215,20 +219,20 @@ class BatchSide:
         if batch.id not in self.ids:
             return
         self._arrived += ((batch.id, outcome) for outcome in news.outcomes)
-        if batch.state is BatchState.LOST and not news.outcomes:
-            self._send_again(batch)
+        if not batch.state.live:
+            self._over.append(batch)
         name = batch.provider_id or batch.id
         self._listener(BatchSaid(name, batch.state.value, batch.count, batch.problem))
         self._came.set()
 
-    def _send_again(self, batch: Batch) -> None:
-        """A batch never reached the provider: its questions go into another one."""
-        for key in self._keys_of.pop(batch.id, frozenset()):
+    def _send_again(self, batch: Batch, keys: AbstractSet[str]) -> None:
+        """Nothing came of questions, since their batch never reached the provider."""
+        for key in keys:
             if (position := self._in_batch.pop(key, None)) is not None:
                 self._board.stopped(position)
                 self._board.retrying(position, 0.0, GapReason.PROVIDER_ERROR, batch.problem)
                 self._to_send.append(position)
-        self._wanted.set()
+                self._wanted.set()
 
     async def _send_all(self) -> None:
         while True:
@@ -236,35 +240,9 @@ class BatchSide:
             self._wanted.clear()
             try:
                 while self._to_send:
-                    await self._send_page(await self._next_page())
+                    await self._send_page(await self._pages.next(self._to_send, self._sending))
             except SessionError as error:
                 self._live.fail(error)
-
-    async def _next_page(self) -> dict[str, tuple[int, Ready]]:
-        """The next questions, as many as one batch takes."""
-        pace, api = self._queue.batching.pace, self._queue.batching.api
-        page: dict[str, tuple[int, Ready]] = {}
-        size, turns, board = 0, Turns(), self._board
-        while self._to_send and len(page) < pace.max_requests:
-            await turns.give()
-            if not self._to_send:
-                break
-            position = self._to_send[0]
-            question = build_question(
-                board.session, board.plan, position, self._rubric, redact=self._redact
-            )
-            key = self._keys[position]
-            request = api.request(key, question, max_tokens=MORE_TOKENS)
-            if page and size + request.size > pace.max_bytes:
-                break
-            del self._to_send[0]
-            size += request.size
-            digest = board.plan.digest(position).hex()
-            disputed = is_disputed(self._judge, question)
-            item = BatchItem(key, self._judgment, position + 1, digest, disputed)
-            page[key] = position, Ready(item, request)
-            self._sending[key] = position
-        return page
 
     async def _send_page(self, page: dict[str, tuple[int, Ready]]) -> None:
         refusals = 0
@@ -357,6 +335,7 @@ class BatchSide:
 
     async def _take_in(self) -> None:
         """Show what has arrived; every verdict among it is in the store."""
+        await self._take_over_outcomes()
         arrived, self._arrived = self._arrived, []
         found = [outcome.key for _, outcome in arrived if not outcome.reason]
         kept = await self._store.kept(found, with_replies=False) if found else {}
@@ -375,6 +354,19 @@ class BatchSide:
             else:
                 self._paid(position, outcome)
                 await self._settle(position, kept.get(outcome.key))
+
+    async def _take_over_outcomes(self) -> None:
+        """Of batches that are over, take in what another process has brought home, if anything."""
+        over, self._over = self._over, []
+        told = {outcome.key for _, outcome in self._arrived}
+        known: dict[str, ItemOutcome] | None = None
+        for batch in over:
+            missing = self._keys_of.get(batch.id, frozenset()) & self._in_batch.keys() - told
+            if missing and known is None:
+                known = await outcomes_of(self._store, self._judgment)
+            for key in missing & (known or {}).keys():
+                self._arrived.append((batch.id, (known or {})[key]))
+            self._send_again(batch, missing - (known or {}).keys())
 
     async def _settle(self, position: int, kept: KeptVerdict | None) -> None:
         if kept is None:

@@ -19,6 +19,7 @@ from batches_for_tests import (
     judge_batch,
     judge_live,
     rows,
+    start,
     start_batch,
     words_of,
 )
@@ -292,3 +293,37 @@ def test_offline_batches_can_be_seen_and_stopped(tmp_path: Path, session_file: P
     assert result["status"] in ("cancelled", "complete")
     assert result["holds_left"] == 0
     assert longjudge("holds", "--json").objects == []
+
+
+def test_a_live_run_brings_home_a_batch_that_nobody_follows(
+    served: MessagesServer, session_file: Path
+) -> None:
+    served.batches.latency = FOREVER
+    detached = judge_batch(session_file, "--detach")
+    assert detached.code == 0
+    live = start("judge", "--json", "--chunk-chars", CHUNK_CHARS, session_file)
+    served.wait_for(lambda: served.batches.called["retrieve"] >= 3)
+    served.batches.finish()
+    [result] = finish(live)[0]
+    assert (live.returncode, result["status"], result["calls"]) == (0, "complete", 0)
+    assert served.requests == []
+    assert held_batches() == []
+
+
+def test_a_batch_that_this_key_does_not_know_is_neither_sent_again_nor_given_up(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.batches.latency = FOREVER
+    [hold] = judge_batch(session_file, "--detach").objects
+    served.batches.retrieve_script = lambda number: api.error(404, "no such batch")
+    with closing(sqlite3.connect(store_file)) as connection, connection:
+        connection.execute(
+            "UPDATE batches SET submitted = submitted - 3600, created = created - 3600"
+        )
+    ended = judge_batch(session_file, "--time-limit", 1)
+    [result] = ended.objects
+    assert (result["status"], result["holds_left"]) == ("timed_out", 1)
+    assert "another key may know it" in ended.err
+    assert served.batches.called["create"] == 1
+    [left] = held_batches()
+    assert left["id"] == hold["id"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,14 +12,18 @@ import pytest
 import server as api
 from longjudge.api import open_session
 from longjudge.batch_pace import Pace
+from longjudge.batches.harvesting import harvest
 from longjudge.batches.queue import BatchQueue
 from longjudge.holds import HoldKind, list_holds
-from longjudge.judges.make import make_judge
+from longjudge.judges.batch_api import RemoteBatch, RemoteStatus
+from longjudge.judges.make import batch_api, make_judge
 from longjudge.judgment import Judgment
 from longjudge.rubric import load_rubric
 from longjudge.settings import Settings
 from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.store import Store
+from longjudge.store.batch_rows import BatchState
+from longjudge.store.batches import note
 from longjudge.updates import AskedBy, BatchSaid, ChunkUpdate
 from server import FOREVER, MessagesServer
 from sessions_for_tests import CHUNK_CHARS, write_session
@@ -290,3 +295,26 @@ async def test_a_live_judgment_waits_for_what_is_in_a_batch_and_names_it(
     assert live_and_batched(served) == (0, CHUNKS)
     assert (result.calls, result.cached_chunks) == (CHUNKS, 0)
     assert (borrowed.calls, borrowed.cached_chunks) == (0, CHUNKS)
+
+
+async def test_what_another_process_has_brought_home_is_shown_all_the_same(
+    served: MessagesServer, tmp_path: Path
+) -> None:
+    served.batches.latency = FOREVER
+    async with stage(tmp_path, as_batch=True) as at, running(at.judgment) as run:
+        await at.until_told(ChunkState.RUNNING, CHUNKS)
+        [batch] = at.judgment.batches
+        other = await Store.open(tmp_path / "store.sqlite")
+        api_ = batch_api(at.judgment.judge)
+        # Both look at it in the moment in which it ends; the other one is faster.
+        served.batches.retrieve_script = lambda number: api.error(529)
+        await served.until(lambda: served.batches.called["retrieve"] > 0)
+        served.batches.finish()
+        ended = RemoteBatch(batch.provider_id, RemoteStatus.ENDED, CHUNKS, ended=1.0)
+        await harvest(other, api_, batch, ended, lambda outcomes: None, believe=True)
+        await note(other, replace(batch, state=BatchState.HARVESTED))
+        await other.aclose()
+        result = await run
+    assert result.status is JudgmentStatus.COMPLETE
+    assert (result.calls, result.cached_chunks) == (CHUNKS, 0)
+    assert served.batches.called["results"] == 1

@@ -162,7 +162,7 @@ def test_a_named_file_that_cannot_be_read_is_an_error(monkeypatch, tmp_path: Pat
         ("time_limit = 0", "1: time_limit: out of range; use more than 0"),
         ("time_limit = inf", "1: time_limit: "),
         ("[batches]\nqueue = 3", "2: batches.queue: unknown key; did you mean queued?"),
-        ("[batches]\nmax_requests = 100_001", "2: batches.max_requests: out of range; use at most"),
+        ("[batches]\nmax_requests = 100_001", "2: batches.max_requests: out of range; use"),
         ("[batches]\nlongest_look = 0", "2: batches.longest_look: out of range; use more than 0"),
         ('time_limit = "600"', "1: time_limit: no number; write one, without quotes"),
         ('store = ""', "1: store: no path"),

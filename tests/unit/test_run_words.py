@@ -16,6 +16,7 @@ from longjudge_tui.bench.live import limit_variants
 from longjudge_tui.bench.run_words import (
     asker_words,
     hand_labels,
+    judging_words,
     paused_words,
     releasing_words,
     retry_words,
@@ -104,6 +105,8 @@ def run(figures: Figures = FIGURES, hand: InHand | None = None, **options: Any) 
         "ordered_wait": None,
         "stop_cause": None,
         "in_hand": hand or InHand(0, 0, 0),
+        "batches": (),
+        "in_batch": 0,
     }
     return SimpleNamespace(**known | options)
 
@@ -160,6 +163,26 @@ def test_a_limit_that_comes_first_is_what_ends_it() -> None:
     whole, *others = running_line(run(short), "a model", None)
     assert whole.endswith("the limit ends it in 0:08")
     assert "limit in 0:08" in widest(others, 100)
+
+
+def test_of_a_batch_nobody_says_how_long_it_takes_at_the_rate_of_live_answers() -> None:
+    batched = replace(FIGURES, in_batch=4, left=None)
+    whole = running_line(run(batched), "a model", LimitAdvice(45.0, 90.0, measured=True))[0]
+    assert whole.endswith("0:42 elapsed")
+
+
+def test_what_is_in_a_batch_is_counted_named_and_dated() -> None:
+    sent = SimpleNamespace(provider_id="msgbatch_01abcdefgh", id="k3", cancel="", problem="")
+    out = run(batches=(sent,), in_batch=12, sent_since=250.0)
+    [what, keys] = judging_words(out, "at most a day")
+    assert what == "12 in a batch (msgbatch_01abcd…), sent 4 min ago, at most a day"
+    assert keys == "A asks it live, x cancels"
+    sent.problem = "the connection\x1b was reset"
+    assert judging_words(out, "")[-1].endswith("sent 4 min ago: the connection␛ was reset")
+    ending = run(batches=(sent,), end_left=8.2, stop_cause="cancel")
+    assert releasing_words(ending) == (
+        "cancelling 1 batch at the provider, for 9 s at most (x waits no longer)…"
+    )
 
 
 def test_what_an_end_has_in_hand_is_counted_until_it_is_released() -> None:

@@ -72,6 +72,7 @@ class Bench:
     generation: int = 1
     kept: frozenset[int] = frozenset()
     applies: bool = True
+    in_batches: dict[int, str] = field(default_factory=dict[int, str])
 
     @property
     def outlook(self) -> object:
@@ -89,6 +90,9 @@ class Bench:
 
     def is_kept(self, position: int) -> bool:
         return position in self.kept
+
+    def in_batch_of(self, position: int) -> str:
+        return self.in_batches.get(position, "")
 
     def becomes(self, position: int, state: ChunkState, **more: bool) -> int:
         facts = {"from_cache": False, "disagrees": False} | more

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from longjudge.batches.following import BatchNews, Follower
 from longjudge.batches.sending import send
-from longjudge.errors import LongjudgeError, StoreError
+from longjudge.errors import StoreError
 from longjudge.ids import random_id
 from longjudge.owner import BEAT_SECONDS
 from longjudge.store import StoreWriteError, leases
@@ -77,8 +77,7 @@ class Batching:
             tasks = [clerks.create_task(each) for each in (self._follower.run(), self._beat())]
             try:
                 yield
-            except LongjudgeError as error:
-                # A group of errors would hide it.
+            except Exception as error:  # noqa: BLE001 - raised again; a group would hide it
                 fault = error
             finally:
                 for task in tasks:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 SKEW_SECONDS: Final = 600.0
 """How far the provider's clock may be behind ours: older batches cannot be the one looked for."""
 
+MOST_EMPTY: Final = 3
+"""So many fetches without any result say that there is none; fewer may have been cut off."""
+
 LOOKED_FOR: Final = "it is looked for in the provider's list"
 
 _LOG = logging.getLogger(__name__)
@@ -38,6 +42,7 @@ class Finder:
         self._api = api
         self._pace = pace
         self._foreign: set[str] = set()
+        self._empty: Counter[str] = Counter()
 
     async def find(self, batch: Batch, quiet: float) -> Batch:
         """A batch as it is known after a look; `quiet` seconds ago its sender was last heard of.
@@ -80,7 +85,7 @@ class Finder:
         try:
             async for remote in listed:
                 mine = remote.id not in known and remote.id not in self._foreign
-                if mine and remote.count == batch.count:
+                if mine and remote.count in (0, batch.count):
                     found.append(remote)
         except BatchError as error:
             # An endpoint without a list has no batches.
@@ -101,6 +106,11 @@ class Finder:
                 return named == batch.id
         finally:
             await results.aclose()
+        self._empty[remote.id] += 1
+        if self._empty[remote.id] < MOST_EMPTY:
+            raise BatchError(
+                f"the results of {clean_line(remote.id, 60)} are empty", Trouble.UNSURE
+            )
         # One without any results is nobody's.
         self._foreign.add(remote.id)
         return False

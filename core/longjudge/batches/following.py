@@ -33,10 +33,18 @@ AT_ONCE: Final = 8
 """Calls about batches that are made at the same time."""
 
 MOST_FETCHES: Final = 3
-"""After so many fetches what the results say nothing about has no answer."""
+"""After so many fetches, and `Pace.listed_after`, what the results do not name has no answer."""
+
+MOST_GONE: Final = 3
+"""So many looks in a row that find no such batch; a gateway may say so once."""
 
 MOST_FAULTS: Final = 3
 """After so many errors that nobody foresaw a batch is left to another process."""
+
+_ANOTHER_KEY: Final = (
+    "another key may know it: use the one that it was sent with, or give it up by"
+    " `longjudge holds --sweep`"
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -62,7 +70,9 @@ class _Followed:
     quiet_since: float
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     fetches: int = 0
+    fetched_since: float = 0.0
     faults: int = 0
+    gone: int = 0
     since: float = field(default_factory=time.monotonic)
     looked_for: float = field(default_factory=time.monotonic)
     look: asyncio.Timeout | None = None
@@ -224,6 +234,10 @@ class Follower:
                 problem = "another process has found that it never reached the provider"
                 each.batch = replace(batch, state=BatchState.LOST, problem=problem)
             return
+        if not known.state.live:
+            # Another process has brought it home.
+            each.batch = replace(batch, state=known.state)
+            return
         if batch.state is BatchState.INTENT and known.state is not BatchState.INTENT:
             cancel = batch.cancel or known.cancel
             batch = replace(known, owner=batch.owner, deadline=batch.deadline, cancel=cancel)
@@ -254,12 +268,18 @@ class Follower:
         try:
             remote = remote or await self._look(each)
         except BatchError as error:
-            if error.trouble is not Trouble.GONE or self._may_be_hidden(each):
+            if error.trouble is not Trouble.GONE:
                 raise
+            each.gone += 1
+            if self._may_be_hidden(each) or each.gone < MOST_GONE:
+                if each.own or not self._may_be_hidden(each):
+                    raise
+                raise BatchError(f"{error.message}; {_ANOTHER_KEY}", Trouble.GONE) from error
             await self._lose(each, error.message)
             return
         if remote is None:
             return
+        each.gone = 0
         if remote.status is not RemoteStatus.ENDED:
             # A cancel that did not take is sent again.
             sent = each.batch.cancel_sent and remote.status is RemoteStatus.CANCELING
@@ -293,17 +313,30 @@ class Follower:
         def told(outcomes: Sequence[ItemOutcome]) -> None:
             self._told(BatchNews(each.batch, outcomes))
 
-        each.fetches += 1
-        believe = each.fetches >= MOST_FETCHES
-        await harvest(self._store, self._api, each.batch, remote, told, believe=believe)
+        now = time.monotonic()
+        each.fetched_since = each.fetched_since or now
+        long = now - each.fetched_since >= self._pace.listed_after
+        believe = long and each.fetches >= MOST_FETCHES - 1
+        try:
+            await harvest(self._store, self._api, each.batch, remote, told, believe=believe)
+        except BatchError as error:
+            each.fetches += 1
+            if error.trouble is not Trouble.GONE or self._may_be_hidden(each):
+                raise
+            # Results are kept for a while only.
+            if each.fetches < MOST_FETCHES or (each.own and not believe):
+                raise
+            await self._lose(each, error.message)
+            return
         each.batch = replace(each.batch, state=BatchState.HARVESTED)
 
     def _may_be_hidden(self, each: _Followed) -> bool:
         if self._api.endpoint == "offline":
             return False
-        here = time.monotonic() - each.looked_for
-        age = here if each.own else time.time() - each.batch.submitted
-        return age < self._pace.hidden_for
+        if each.own:
+            return time.monotonic() - each.looked_for < self._pace.hidden_for
+        # Who adopts it may have another key than who sent it, to which it is unknown for good.
+        return time.time() - each.batch.submitted < self._pace.unknown_for
 
     async def _lose(self, each: _Followed, why: str) -> None:
         """The provider knows nothing of a batch any more: none of its questions has an answer."""

@@ -59,7 +59,7 @@ async def harvest(
 
     async def keep() -> None:
         given, page[:] = list(page), []
-        outcomes = await _keep(store, batch, rubric, given, remote.ended or time.time())
+        outcomes = await _keep(store, batch, rubric, given, _answered_at(batch, remote))
         await note_outcomes(store, batch.id, outcomes)
         told(outcomes)
 
@@ -84,6 +84,12 @@ async def harvest(
         outcomes = missing[start : start + PAGE]
         await note_outcomes(store, batch.id, outcomes)
         told(outcomes)
+
+
+def _answered_at(batch: Batch, remote: RemoteBatch) -> float:
+    """When the answers came, by our clock, which the provider's may be far from."""
+    now = time.time()
+    return min(max(remote.ended or now, batch.created), now)
 
 
 async def _rubric(store: Store, batch: Batch) -> Rubric | None:

@@ -58,7 +58,11 @@ async def sweep_batches(store: Store, config: Configuration, *, gentle: bool) ->
     left = await _left(store)
     if not left:
         return SweptBatches()
-    sweep = _Sweep(store, config, config.batches.to_pace(), gentle)
+    pace = config.batches.to_pace()
+    if not gentle:
+        # Whoever sweeps has decided.
+        pace = replace(pace, unknown_for=pace.hidden_for)
+    sweep = _Sweep(store, config, pace, gentle)
     limit = GENTLE_SECONDS if gentle else None
     groups: dict[tuple[str, str], list[_Left]] = {}
     for each in left:

@@ -266,6 +266,12 @@ class BatchSending:
             elif outcome.reason and outcome.reason not in _ENDED_EARLY:
                 self._gaps[outcome.key] = outcome
 
+    def drop_what_is_over(self) -> None:
+        """Wait for no batch that has come to its end before anybody waited for it."""
+        live = {batch.id for batch in self._batching.live}
+        for id in self.waiting.batches - live:
+            self._freed(self.waiting.over(id))
+
     def _settle(self, key: str, paid: float | None) -> None:
         reservation = self._reserved.pop(key, None)
         if reservation is not None:

@@ -127,7 +127,10 @@ class Visitor:
                 work.elsewhere.add(key)
             elif not await self._pack(work, pending, session, preview, key, position):
                 break
-        return work.waits
+        waited = work.waits
+        # A batch may have come to its end while others were packed.
+        self._sending.drop_what_is_over()
+        return waited
 
     async def _pack(
         self,

@@ -164,6 +164,11 @@ class Waiting:
             self._free(work, free)
         return free
 
+    @property
+    def batches(self) -> set[str]:
+        """The batches that any file waits for."""
+        return {id for id, works in self._of_batch.items() if works}
+
     def fed(self) -> list[Work]:
         """There may be room in the budget again: the files that wait for nothing now."""
         free: list[Work] = []

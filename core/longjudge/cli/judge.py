@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from longjudge.cli.files import Reading, session_files, since_of
+from longjudge.cli.following import batches_followed
 from longjudge.cli.holds import sweep_at_start
 from longjudge.cli.judge_batch import BatchRun, check_batch
 from longjudge.cli.judge_live import LiveRun
@@ -106,8 +107,9 @@ async def _judge_paths(judging: Judging, request: Request, signals: contextlib.E
             await BatchRun(run, judging, show, detach=request.detach).judge(files)
         else:
             live = LiveRun(run)
-            for file in files:
-                await live.judge_file(file, show)
+            async with batches_followed(run, judging.config.batches.to_pace()):
+                for file in files:
+                    await live.judge_file(file, show)
     finally:
         try:
             await judge.aclose()

@@ -14,6 +14,7 @@ from longjudge.streams import progress_is_live, tell, write_progress
 from longjudge.text import clean_line
 from longjudge.updates import (
     AskedBy,
+    BatchSaid,
     ChunkUpdate,
     JudgmentEnded,
     Paused,
@@ -62,8 +63,9 @@ class Progress:
                 self._draw()
             case Paused():
                 self._pause(update)
-            case AskedBy() | PausedByHand() | WentOn():
-                # Nobody pauses a command, and its line is about all parts together.
+            case AskedBy() | PausedByHand() | WentOn() | BatchSaid():
+                # Nobody pauses a command, its line is about all parts together, and what goes into
+                # batches has lines of its own.
                 pass
             case StoreFailed():
                 self._line(f"longjudge: nothing is kept while the store fails: {update.message}")

@@ -92,6 +92,7 @@ class Ended:
 
     It `leans` where files that were judged `together` with this one hold some of its events. One
     that was `told` already is not recorded again; nothing was `asked` where all chunks were kept.
+    What was `paid` is in US dollars, None where it is unknown.
     """
 
     file: SessionFile
@@ -102,6 +103,7 @@ class Ended:
     leans: bool
     told: bool = False
     asked: bool = True
+    paid: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +339,8 @@ class Queue:
         asked = bool(run.result.calls) or not last.complete
         if not asked:
             self._all_kept.append(last.chunks)
-        self._ended(Ended(file, terms, last, price, order.together, loaded.leans, run.told, asked))
+        leans, paid = loaded.leans, run.result.cost_usd
+        self._ended(Ended(file, terms, last, price, order.together, leans, run.told, asked, paid))
         if run.fatal_error is not None:
             self._stop_for(run.fatal_error)
 

@@ -16,6 +16,7 @@ from longjudge.store import real_path
 from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.held.holds_dialog import HoldsDialog
+from longjudge_tui.library.ahead import estimate_screen
 from longjudge_tui.library.row_line import row_words
 from longjudge_tui.library.session_list import LibraryList
 from longjudge_tui.library.words import (
@@ -278,6 +279,12 @@ class Library(Screen[None]):
     def action_estimate(self) -> None:
         """Estimate the selected sessions."""
         self.shelf.estimate(self.shelf.chosen(self.sessions.under_cursor))
+
+    def action_show_estimate(self) -> None:
+        """Show what judging the selected sessions, else all that are shown, comes to."""
+        screen = estimate_screen(self.shelf)
+        if screen is not None:
+            self.app.push_screen(screen)  # pyright: ignore[reportUnknownMemberType]
 
     def action_cancel_all(self) -> None:
         """Cancel everything in flight."""

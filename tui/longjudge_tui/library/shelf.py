@@ -16,20 +16,24 @@ from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.run_words import PAUSED
+from longjudge_tui.estimate.estimates import Estimates
+from longjudge_tui.library.ahead import end_of
 from longjudge_tui.library.counting import Counting
 from longjudge_tui.library.fresh_look import FreshLook
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
 from longjudge_tui.library.last import Last, newest
-from longjudge_tui.library.listing import Listing, size_of
+from longjudge_tui.library.listing import Listing
 from longjudge_tui.library.looking_back import cut_off, judged_otherwise
 from longjudge_tui.library.offers import Offers
-from longjudge_tui.library.pricing import Price, Pricing
+from longjudge_tui.library.pricing import Pricing
 from longjudge_tui.library.results import Results
+from longjudge_tui.library.sums import Sum
 from longjudge_tui.library.terms import Terms
 from longjudge_tui.library.together import Either
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from longjudge.history import Entry
     from longjudge.result import Result
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.library.judging import Ended
     from longjudge_tui.library.offers import Offer
+    from longjudge_tui.library.pricing import Price
 
 _NO_OTHERS: frozenset[SessionFile] = frozenset()
 
@@ -47,26 +52,21 @@ UNREAD_NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files to list, and in a few words where they are from."""
+    """The files to list, and in a few words where they are from.
+
+    `paths` are what was named, where all that is in there is listed.
+    """
 
     files: list[SessionFile]
     where: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """Sessions taken together. `counted` and `priced` say of how many something is known."""
-
-    sessions: int
-    bytes: int
-    events: int
-    counted: int
-    price: Price
-    priced: int
+    paths: Sequence[Path] = ()
 
 
 class Shelf:
-    """The library's sessions. `notices` holds messages for the screen to show once."""
+    """The library's sessions.
+
+    `notices` holds messages for the screen to show once. It looks for files where it `lists`.
+    """
 
     def __init__(
         self,
@@ -78,8 +78,9 @@ class Shelf:
         kept: set[str],
     ) -> None:
         self.bench = bench
-        self.where = found.where
+        self.where, self.paths = found.where, found.paths
         self.notices: list[str] = []
+        self.lists = False
         self.results = Results(store, bench.marking)
         self.counting = Counting(self._split, self._refused)
         at_hand = Either(kept, store.owed.keys)
@@ -93,14 +94,16 @@ class Shelf:
         self._store = store
         self._parts: dict[SessionFile, list[SessionFile]] = {}
         self.offers = Offers(self.pricing, self._parts, at_hand)
-        secrets = self.offers.secrets
-        self._owned = self.counting, self.pricing, self.queue, secrets, self._fresh_look
+        self.estimates = Estimates(bench, kept, self.notices.append)
+        read_by = self.counting, self.pricing, self.queue
+        self._owned = *read_by, self.offers.secrets, self._fresh_look, self.estimates
         self._unread: list[SessionFile] = []
         self._seen: Result | None = None
         self._sum: tuple[object, Sum] | None = None
         self._look_task: asyncio.Task[None] | None = None
         self._recalled: SessionFile | None = None
         self._broken_off: list[Entry] = []
+        self._news = 0
         self._list(found)
         # Estimates of before hold no more then.
         bench.on_stock_changed = self.pricing.forget
@@ -123,7 +126,7 @@ class Shelf:
 
     @property
     def looking(self) -> bool:
-        """Whether the files are being listed anew."""
+        """Whether results are read, or the files listed anew as well."""
         return self._look_task is not None and not self._look_task.done()
 
     @property
@@ -133,11 +136,13 @@ class Shelf:
 
     def open_past(self) -> None:
         """Read the results of the past, in the background."""
+        self.lists = False
         self._look_task = asyncio.create_task(self._read_past())
 
     def look_again(self) -> None:
         """List the files anew, in the background."""
         if not self.looking:
+            self.lists = True
             self._look_task = asyncio.create_task(self._look())
             self.bench.read_store_again()
 
@@ -159,6 +164,10 @@ class Shelf:
             if not self._look_task.cancelled():
                 self._look_task.result()
             self._look_task = None
+        if self._look_task is None and self._news != self.estimates.runs.news:
+            # Another process judges what was begun here.
+            self._news = self.estimates.runs.news
+            self.open_past()
         run, file = self.bench.run, self.bench.file
         result = run.result if run is not None and not run.recalled else None
         if result is not None and result is not self._seen and file is not None:
@@ -198,21 +207,8 @@ class Shelf:
             terms.basis,
         )
         if self._sum is None or self._sum[0] != about:
-            self._sum = (about, self._sum_of(selected, terms))
+            self._sum = (about, Sum.of(selected, terms, self.counting, self.pricing))
         return self._sum[1]
-
-    def _sum_of(self, files: set[SessionFile], terms: Terms) -> Sum:
-        # What is known may be about few of very many files.
-        facts = [known for file, known in self.counting.facts.items() if file in files]
-        prices = [price for price in self.pricing.of_all(files, terms) if price is not None]
-        return Sum(
-            len(files),
-            size_of(files, self.counting.facts),
-            sum(each.events for each in facts),
-            len(facts),
-            Price.sum(prices),
-            len(prices),
-        )
 
     def chosen(self, under_cursor: SessionFile | None) -> list[SessionFile]:
         """The selected sessions in the order of the files, else the one under the cursor."""
@@ -286,6 +282,7 @@ class Shelf:
         """Cancel everything in flight: judgments and estimates."""
         self._fresh_look.drop()
         dropped = self.pricing.cancel()
+        dropped = self.estimates.stop() or dropped
         self.offers.drop()
         if self.bench.running:
             self.bench.cancel()
@@ -348,7 +345,7 @@ class Shelf:
         files = found.files
         if self._parts:
             files = [part for file in files for part in self._parts.get(file, [file])]
-        self.where = found.where
+        self.where, self.paths = found.where, found.paths
         self.listing.show(files)
         named = [file for file in files if file.named and not file.bytes]
         self._unread = named[:UNREAD_NAMED]
@@ -392,6 +389,7 @@ class Shelf:
         self.results.note(file, ended.last, told=ended.told)
         terms, price, together = ended.terms, ended.price, ended.together
         self.pricing.learn(file, terms, price, together, leans=ended.leans, asked=ended.asked)
+        self.estimates.take(ended.file, end_of(ended))
         if _same(self.bench.file, ended.file):
             self.bench.look_at_store()
 

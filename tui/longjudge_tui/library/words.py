@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from longjudge_tui.library.last import By, Last
     from longjudge_tui.library.listing import Listing
     from longjudge_tui.library.pricing import Price
-    from longjudge_tui.library.shelf import Shelf, Sum
+    from longjudge_tui.library.shelf import Shelf
+    from longjudge_tui.library.sums import Sum
 
 _AGES = (
     (365 * 86_400, "y"),
@@ -344,11 +345,13 @@ def progress_words(shelf: Shelf) -> list[str]:
         words.append(f"{queue.begun} of {queue.added}: {what} {line(name, 60)} · x cancels all")
     if shelf.pricing.waiting:
         words.append(f"estimating, {shelf.pricing.waiting} to go")
+    if ahead := shelf.estimates.words:
+        words.append(ahead)
     if shelf.bench.running and shelf.bench.file is not None:
         words.append(_at_the_workbench(shelf.bench, line(shelf.bench.file.path.name, 60)))
     if left := shelf.bench.holding.left_over:
         words.append(left_over_words(left))
-    if shelf.looking:
+    if shelf.looking and shelf.lists:
         words.append("looking for sessions…")
     return words
 

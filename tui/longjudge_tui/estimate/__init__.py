@@ -1,0 +1,1 @@
+"""What judging several sessions comes to, and the ways to begin it: live, a sample, as a batch."""
