@@ -1,4 +1,4 @@
-"""The commands that are tried together in one app: of the log, the dialogs, past judgments."""
+"""The commands that are tried together in one app: of the log, the dialogs, some screens."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from longjudge_tui.commands import Scope
 TOGETHER = frozenset(
     {
         *(Scope.LOG, Scope.HELD, Scope.LAB, Scope.TEXT, Scope.PAST),
-        *(Scope.CHOICE, Scope.CONFIRM, Scope.QUIT, Scope.HELP),
+        *(Scope.ESTIMATE, Scope.CHOICE, Scope.CONFIRM, Scope.HELP),
+        *(Scope.QUIT, Scope.QUIT_BATCH),
     }
 )

@@ -200,8 +200,8 @@ class BatchSide:
 
     async def wind_up(self, *, stopped: bool) -> None:
         """Wait for the end of batches, where nothing `stopped` of those that are coming home."""
-        batching, ended = self._queue.batching, BatchState.ENDED
-        ids = [each.id for each in self.batches if stopped or each.state is ended]
+        batching, out = self._queue.batching, (BatchState.INTENT, BatchState.SUBMITTED)
+        ids = [each.id for each in self.batches if stopped or each.state not in out]
         over = asyncio.ensure_future(batching.until_none(ids))
         skipped = asyncio.ensure_future(self._skip.wait())
         try:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from longjudge_tui import clipboard
+from longjudge_tui.bench import batch_words
 from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.watching import Watch
 from longjudge_tui.commands import COMMANDS, Scope, command
@@ -215,6 +216,7 @@ async def test_holds_and_the_question_whether_to_quit_have_their_keys(open_desk,
         await help_here(desk, "In the list of holds")
         await desk.press("enter")
         await desk.sees("part 1 of ")
+        await tried("cancel_batch", "this is a lease")
         await tried("close_holds", gone="HOLDS 4")
         await tried("close_holds", key="H", before=("H",), gone="HOLDS 4")
         await desk.press("H")
@@ -231,6 +233,34 @@ async def test_holds_and_the_question_whether_to_quit_have_their_keys(open_desk,
         await desk.press("ctrl+q")
         await tried("cancel_and_quit")
         await desk.until(lambda: left == [0])
+        tried.assert_all()
+
+
+async def test_the_question_what_becomes_of_batches_has_its_keys(
+    open_desk, write_session, monkeypatch
+):
+    monkeypatch.setattr(batch_words, "OFFLINE_SECONDS", 600.0)
+    async with open_desk(write_session("a.jsonl", 6)) as desk:
+        tried = Tried(desk, Scope.QUIT_BATCH)
+        await desk.until(lambda: "to ask" in desk.title("chunks-title"))
+        await desk.press("A", "enter")
+        await desk.sees("in a batch (offline_")
+        for key in command("stay_here").keys:
+            await desk.press("ctrl+q")
+            await desk.sees("A batch is out")
+            if key == "escape":
+                await help_here(desk, "Where it is asked what becomes of batches")
+            await tried("stay_here", key=key, gone="A batch is out")
+        left = []
+        desk.app.leave = lambda code=0: left.append(code)
+        for key in command("leave_batches").keys:
+            await desk.press("ctrl+q")
+            await desk.sees("A batch is out")
+            await tried("leave_batches", key=key, gone="A batch is out")
+        await desk.press("ctrl+q")
+        await desk.sees("A batch is out")
+        await tried("cancel_batches", gone="A batch is out")
+        await desk.until(lambda: left == [0, 0, 0])
         tried.assert_all()
 
 

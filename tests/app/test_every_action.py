@@ -212,6 +212,7 @@ SEARCH_KEYS = ("slash", *"topic", "enter")
 WAYS: dict[str, Way] = {
     "run": Way("workbench", button("run"), says("complete: part ", "judged 6 of 6")),
     "cancel_run": Way("running", button("cancel-run"), says("cancelled; 0 of 6 parts judged")),
+    "batch": Way("workbench", bar("batch"), says("Judge as a batch?", "6 questions")),
     "pause": Way("running", button("pause"), says("PAUSED by hand: 4 answers still to come")),
     "cancel_part": Way("running", at_row_end("chunks", 0), row_says("chunks", 0, "cancelled")),
     "follow": Way("running", palette("follow"), here("chunks", 3), before=("end",)),
@@ -395,6 +396,7 @@ WAYS: dict[str, Way] = {
         says("SESSIONS 3 "),
         before=("slash", *"c", "full_stop", *"jsonl", "enter"),
     ),
+    "show_estimate": Way("library", palette("show_estimate"), says("ESTIMATE of all 3 sessions")),
     "hide_others": Way(
         "strange", palette("hide_others"), says("files that are no sessions are hidden")
     ),
@@ -600,6 +602,7 @@ SAME_CLICKS = TRIED_IN_ONE_GO | {
         "edit_file",
         "save_report",
         "show_past",
+        "show_estimate",
         "show_holds",
         "sweep_holds",
     ),

@@ -132,7 +132,12 @@ async def test_a_cancel_says_what_it_is_releasing_until_it_is_released(
             raise StoreWriteError("locked")
         await release_all(*arguments)
 
+    async def refuse(*_):
+        raise StoreWriteError("locked")
+
     monkeypatch.setattr(leases, "release_all", refuse_twice)
+    # Nor are single ones given back before the end.
+    monkeypatch.setattr(leases, "release", refuse)
     # By itself it would be tried again at some time, too.
     monkeypatch.setattr(owing, "FIRST_SECONDS", 600.0)
     judge = Lingering()

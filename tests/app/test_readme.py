@@ -14,6 +14,7 @@ PLACES = {
     "### In the workbench": (Scope.SCREEN, Scope.TIMELINE, Scope.SEARCH, Scope.LOG),
     "### On screens of their own": (
         Scope.CURVE,
+        Scope.ESTIMATE,
         Scope.EDITOR,
         Scope.NAMING,
         Scope.PAST,
@@ -21,7 +22,7 @@ PLACES = {
         Scope.OVER,
     ),
     "### In dialogs": (
-        *(Scope.TEXT, Scope.CHOICE, Scope.CONFIRM, Scope.QUIT),
+        *(Scope.TEXT, Scope.CHOICE, Scope.CONFIRM, Scope.QUIT, Scope.QUIT_BATCH),
         *(Scope.HELD, Scope.LAB, Scope.HELP),
     ),
     "### Everywhere": (Scope.EITHER, Scope.LIST, Scope.SLIDER, Scope.APP),

@@ -301,3 +301,17 @@ def test_the_sessions_of_a_file_are_taken_in_its_own_order():
     listing.select(files)
     taken = Shelf.chosen(cast("Shelf", SimpleNamespace(listing=listing)), None)
     assert taken == [*files[40:], *files[:40]]
+
+
+async def test_the_screen_about_all_counts_as_the_command_does(open_desk, family, tmp_path):
+    options = ("--model", "offline", "--chunk-chars", CHUNK_CHARS, "--store", tmp_path / "none")
+    told = longjudge("estimate", "--json", *options, family).objects[-1]
+    async with open_desk(family) as desk:
+        await desk.press("E")
+        await desk.sees("all 4 sessions estimated")
+        await desk.sees("1 passed over: all of it is in another file")
+        tally = desk.shelf.estimates.current.tally
+        assert {key: tally.to_dict()[key] for key in ("chunks", "to_ask", "tokens_high")} == {
+            key: told[key] for key in ("chunks", "to_ask", "tokens_high")
+        }
+        assert tally.sessions == told["sessions"] == 3

@@ -105,6 +105,7 @@ IN_LIBRARY = (
     Visit("ConfirmDialog", "\x1b[Ar", "Judge at this price?", (Scope.CONFIRM,)),
     Visit("PastScreen", "J", "", (Scope.PAST,)),
     Visit("HoldsDialog", "H", "", (Scope.HELD,)),
+    Visit("EstimateScreen", "E", LETTERS[:20], (Scope.ESTIMATE,)),
 )
 IN_WORKBENCH = (
     Visit("Workbench", "r", "◐ running"),

@@ -130,7 +130,7 @@ def test_a_named_file_that_cannot_be_read_is_an_error(monkeypatch, tmp_path: Pat
         ("model = \n", "1: not valid TOML: Invalid value; mend it"),
         ('theme = "x"\ntheme = "y"', "2: not valid TOML: Cannot overwrite a value; mend it"),
         ('\n\nmodle = "x"', "3: modle: unknown key; did you mean model?"),
-        ("zzz = 1", "1: zzz: unknown key; known are batches, chunk_chars, chunk_tokens, concurrency"),
+        ("zzz = 1", "1: zzz: unknown key; known are batches, chunk_chars, chunk_tokens"),
         ('[profiles.work]\nmodle = "x"', "2: profiles.work.modle: unknown key; did you mean model"),
         (PROFILE + "streams = true", "3: profiles.work.streams: unknown key; did you mean stream?"),
         (PROFILE + "price = {input = 1, outptu = 2}", "3: profiles.work.price.outptu: unknown key"),

@@ -12,6 +12,7 @@ from textual.messages import ExitApp
 from textual.theme import ThemeProvider
 
 from longjudge.faults import kill_process
+from longjudge.prices import OFFLINE_MODEL
 from longjudge_tui.bench.event_log import LogKind
 from longjudge_tui.bench.kept_layout import KeptLayout
 from longjudge_tui.bench.layout import LEAST_COLUMNS
@@ -28,6 +29,7 @@ from longjudge_tui.palette import Palette
 from longjudge_tui.themes import THEMES, with_contrast
 from longjudge_tui.widgets.dialogs import QuitDialog
 from longjudge_tui.widgets.help_dialog import show_help
+from longjudge_tui.widgets.quit_batches import Out, QuitBatchesDialog
 from longjudge_tui.widgets.whole_screen import WholeScreen
 from longjudge_tui.wording import line
 from longjudge_tui.workbench.screen import Workbench
@@ -99,6 +101,7 @@ class LongjudgeApp(PacedApp):
         await self.switch_mode(WORKBENCH if self._at_bench else LIBRARY)
         self.bench.forcing.kill = self.crash
         self.call_after_refresh(self.bench.holding.sweep, unasked=True)
+        self.call_after_refresh(self.bench.take_up_batches)
         look_often(self, self._follow)
 
     def on_app_focus(self) -> None:
@@ -216,16 +219,37 @@ class LongjudgeApp(PacedApp):
     async def action_quit(self) -> None:
         """Quit; with work in flight, or verdicts that would be lost, ask once: again means yes."""
         owing = self.bench.owing
-        asked = any(isinstance(screen, QuitDialog) for screen in self.screen_stack)
+        dialogs = (QuitDialog, QuitBatchesDialog)
+        asked = any(isinstance(screen, dialogs) for screen in self.screen_stack)
         if not (asked or self.in_flight):
             await owing.offer(QUIT_SECONDS)
-        if asked or not (self.in_flight or owing.lost_words):
+        if not asked and self.bench.batches_out:
+            self.push_screen(self._quit_batches(), self._answered)
+        elif asked:
+            self._answered(True)
+        elif not (self.in_flight or owing.lost_words):
             self.leave()
         else:
             dialog = QuitDialog(
                 banner(self.bench), lambda: self.in_flight, lambda: owing.lost_words
             )
             self.push_screen(dialog, self._answered)
+
+    def _quit_batches(self) -> QuitBatchesDialog:
+        bench = self.bench
+
+        def out() -> Out:
+            batches = bench.queues.live
+            return Out(
+                len(batches),
+                sum(each.count for each in batches),
+                live=self.in_flight and not bench.rests_in_batch,
+                lost=bench.owing.lost_words,
+                here_alone=all(each.model == OFFLINE_MODEL for each in batches),
+            )
+
+        seconds = bench.queues.end_seconds
+        return QuitBatchesDialog(banner(bench), out, bench.cancel_out, seconds)
 
     def leave(self, code: int = 0) -> None:
         """Exit when what came before is done.

@@ -48,6 +48,9 @@ SWITCH_SECONDS = 0.0005
 
 CLOSE_SECONDS = 3.0
 
+HANG_UP = 1
+"""The number of the signal that says that the terminal is gone: what is out may run on."""
+
 
 def open_app(request: AppRequest) -> int:
     """Open the app and return its exit code.
@@ -122,7 +125,8 @@ def find_files(paths: Sequence[Path], wanted: str | None = None) -> Found:
 def _find_all(paths: Sequence[Path]) -> Found:
     if paths:
         names = ", ".join(clean_line(str(path), 60) for path in paths[:3])
-        return Found(find_sessions(paths), names + (", …" if len(paths) > 3 else ""))
+        where = names + (", …" if len(paths) > 3 else "")
+        return Found(find_sessions(paths), where, tuple(paths))
     if files := discover_sessions():
         return Found(files, "what agents keep on this computer")
     return Found(find_sessions((sample_sessions(),)), "the bundled samples")
@@ -203,8 +207,13 @@ async def _show(
         # The first signal names the exit code; a later one finds the app on its way out.
         # An editor in this terminal hears of Ctrl+C as well, and it is meant for that.
         meant = number != signal.SIGINT or not app.lent
-        if meant and not stopped_by:
+        if stopped_by:
+            bench.skip_batches()
+        elif meant:
             stopped_by.append(number)
+            if number != HANG_UP:
+                bench.cancel_for_good()
+                shelf.estimates.runs.cancel()
             app.leave(128 + number)
 
     app.driver_class = PatientDriver
@@ -220,6 +229,8 @@ async def _show(
     if app.died_of is not None:
         raise AppDiedError from app.died_of
     if stopped_by:
+        if waits := bench.waited_for:
+            tell(f"longjudge: waiting for {waits}; another signal waits no longer")
         return 128 + stopped_by[0]
     if bench.fatal is not None:
         raise bench.fatal

@@ -46,10 +46,8 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.records import Records
     from longjudge_tui.bench.tuning import Foreseen
 
-CLOSE_SECONDS = 4.0
 LARGE_EVENTS = 1_500_000
 """From here on a session is let go before it is read again: two may take too much room."""
-CUT_SECONDS = 1.0
 
 
 class Bench(Filing):
@@ -96,6 +94,7 @@ class Bench(Filing):
             say=self._say,
             notice=lambda words: self.notices.append(words),
             in_flight=self._in_flight,
+            let_go=self.let_go,
         )
         self.session: Session | None = None
         self.first: FirstEvents | None = None
@@ -114,6 +113,8 @@ class Bench(Filing):
             changed=self._stock_changed,
             notice=lambda words: self.notices.append(words),
         )
+        self.holding.sweep_batches = self.sweep_batches
+        self.holding.offer_cancel = self.offer_cancel
         self.secrets = SecretCounts()
         self.searching = Searching()
         self._disputes = DisputeReader()
@@ -242,10 +243,11 @@ class Bench(Filing):
         """Take in what other processes have kept and marked, in the background."""
         self._stock.read_again()
 
-    def _in_flight(self) -> bool:
-        if self.running:
+    def _in_flight(self, leaving: bool) -> bool:
+        if self.running and not (leaving and self.may_leave()):
             self.notices.append("a judgment is in flight: cancel it (x) first")
-        return self.running or self.editing.in_the_way(self.notices)
+            return True
+        return self.editing.in_the_way(self.notices)
 
     def _look(self, session: Session) -> None:
         """There is something to look at, while all of it is read."""
@@ -354,6 +356,7 @@ class Bench(Filing):
     def raise_failure(self) -> None:
         """Raise what a task of this object died of: a fault of the program, never swallowed."""
         self._stock.raise_failure()
+        self._raise_batch_failure()
         self.secrets.raise_failure()
         self.following.raise_failure()
         self.searching.raise_failure()
@@ -379,16 +382,7 @@ class Bench(Filing):
 
     async def aclose(self) -> None:
         """End everything in flight, for a bounded time."""
-        tasks = self._stop_judging()
-        if self._opening.task is not None:
-            self._opening.task.cancel()
-            tasks.add(self._opening.task)
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
-            for task in late:
-                task.cancel()
-            if late:
-                await asyncio.wait(late, timeout=CUT_SECONDS)
+        await self._end_judging(self._opening.task)
         await asyncio.gather(
             self.secrets.aclose(),
             self.following.aclose(),
@@ -396,5 +390,6 @@ class Bench(Filing):
             self.searching.aclose(),
         )
         self._let_go()
+        await self._close_batches()
         await self._stock.aclose()
         await self.tuning.aclose()

@@ -31,11 +31,12 @@ class Code(IntEnum):
     TO_ASK = 3
     QUEUED = 4
     WAITING = 5
-    RETRYING = 6
-    RUNNING = 7
-    DISPUTED = 8
-    GAP = 9
-    FLAGGED = 10
+    IN_BATCH = 6
+    RETRYING = 7
+    RUNNING = 8
+    DISPUTED = 9
+    GAP = 10
+    FLAGGED = 11
 
 
 _BY_URGENCY = tuple(sorted(Code, reverse=True))
@@ -82,6 +83,10 @@ class Source(Protocol):
 
     def is_kept(self, position: int) -> bool:
         """Whether the store holds a chunk's verdict."""
+        ...
+
+    def in_batch_of(self, position: int) -> str:
+        """Which batch a chunk is in that no judgment here waits for; empty where it is in none."""
         ...
 
 
@@ -144,8 +149,7 @@ class ChunkCodes:
         elif not source.applies:
             self.codes = bytearray([Code.NOT_ASKED]) * chunks
         else:
-            states = (Code.TO_ASK, Code.KEPT)
-            self.codes = bytearray(states[source.is_kept(each)] for each in range(chunks))
+            self.codes = bytearray(map(self._unasked, range(chunks)))
 
     @property
     def _asks(self) -> bool:
@@ -174,9 +178,20 @@ class ChunkCodes:
 
     def _code(self, position: int, record: ChunkRecord) -> Code:
         if not self._asks and not record.state.ended:
-            return Code.KEPT if self._source.is_kept(position) else Code.TO_ASK
+            return self._unasked(position)
         if record.state is ChunkState.CLEAN:
             if record.disagrees:
                 return Code.DISPUTED
             return Code.KEPT if record.from_cache else Code.CLEAN
+        if record.state is ChunkState.RUNNING and self._in_batch(position):
+            return Code.IN_BATCH
         return _OF_STATE[record.state]
+
+    def _unasked(self, position: int) -> Code:
+        if self._source.is_kept(position):
+            return Code.KEPT
+        return Code.WAITING if self._source.in_batch_of(position) else Code.TO_ASK
+
+    def _in_batch(self, position: int) -> bool:
+        run = self._source.run
+        return run is not None and run.batch_of(position) is not None

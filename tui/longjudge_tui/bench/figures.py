@@ -21,7 +21,7 @@ class Figures:
     offline rules flag and the model called clean, `saved` the chunks whose verdict needed no call.
     `seconds` leave out pauses by hand. `rate` is in chunks per minute, and None where nobody can
     tell; so is `left`, the seconds that it still takes at this rate. `open` are the chunks without
-    an end, and `until_limit` the seconds until the limit ends it.
+    an end, `in_batch` those of them in a batch, `until_limit` the seconds until the limit ends it.
     """
 
     findings: int
@@ -41,6 +41,7 @@ class Figures:
     left: float | None = None
     open: int = 0
     until_limit: float = 0.0
+    in_batch: int = 0
 
 
 class Rate:

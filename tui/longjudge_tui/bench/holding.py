@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING
 from longjudge.errors import StoreError
 from longjudge.holds import HoldState, list_holds, sweep
 from longjudge.owner import this_process
+from longjudge.store.batches import live_batches
 from longjudge.text import clean_line
 from longjudge_tui.bench.owing import Owing
 from longjudge_tui.chores import Chores
 from longjudge_tui.wording import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
+    from longjudge.batches.sweeping import SweptBatches
     from longjudge.holds import Hold
     from longjudge.store import Store
+    from longjudge.store.batch_rows import Batch
+    from longjudge_tui.bench.sending import BatchOffer
 
 READ_SECONDS = 1.0
 SOON_SECONDS = 0.25
@@ -36,11 +40,15 @@ _PLURALS = {"batch": "batches"}
 
 @dataclass(frozen=True, slots=True)
 class HoldRow:
-    """A hold since `taken`; one that is `gone` was released then. Both on the monotonic clock."""
+    """A hold since `taken`; one that is `gone` was released then. Both on the monotonic clock.
+
+    `batch` is what the store knows of a batch.
+    """
 
     hold: Hold
     taken: float
     gone: float | None = None
+    batch: Batch | None = None
 
     @property
     def mine(self) -> bool:
@@ -55,11 +63,14 @@ class HoldRow:
     @property
     def dead(self) -> bool:
         """Whether nobody holds it any more who lives."""
-        return self.gone is None and not self.hold.alive
+        return self.gone is None and self.hold.state is HoldState.ABANDONED
 
 
 class Holding:
     """The holds of a store. `notice` is told what a person has to know.
+
+    `sweep_batches` finishes batches that nobody follows, where somebody can; `offer_cancel` says
+    what to agree to before the batch of a row is cancelled.
 
     `rows` are replaced by others, oldest first, whenever they are read. `error` says why
     they cannot be read.
@@ -78,6 +89,8 @@ class Holding:
         self._shown = False
         self._due = 0.0
         self._owing = owing or Owing(store, notice)
+        self.sweep_batches: Callable[[], Awaitable[SweptBatches]] | None = None
+        self.offer_cancel: Callable[[HoldRow | None], BatchOffer | None] = lambda _: None
 
     @property
     def left_over(self) -> int:
@@ -98,6 +111,11 @@ class Holding:
     def released(self) -> int:
         """How many of those in sight are held no more."""
         return sum(row.gone is not None for row in self.rows)
+
+    @property
+    def batches(self) -> int:
+        """How many of them are batches."""
+        return sum(row.gone is None and bool(row.hold.batch) for row in self.rows)
 
     @property
     def counted(self) -> str:
@@ -149,12 +167,15 @@ class Holding:
     async def _read(self) -> None:
         try:
             found = await list_holds(self._store)
+            batches: dict[str, Batch] = {}
+            if any(hold.batch for hold in found):
+                batches = {each.id: each for each in await live_batches(self._store)}
         except StoreError as error:
             self.error = clean_line(str(error), 500)
         else:
             self.error = ""
             if self._shown:
-                self._take_in(found)
+                self._take_in(found, batches)
         finally:
             self._reading, self.reading_done = False, self._shown
 
@@ -162,11 +183,12 @@ class Holding:
         own = await self._offer_owed()
         try:
             swept = await sweep(self._store)
+            finished = await self._finish_batches(unasked=unasked)
         except StoreError as error:
             if not unasked:
                 self._notice(f"not released: {clean_line(str(error), 500)}")
         else:
-            released = swept.released
+            released = (*swept.released, *finished)
             if self._shown:
                 self._release(released)
             if swept.left and not unasked:
@@ -184,6 +206,15 @@ class Holding:
             self._sweeping = False
             self.read_soon()
 
+    async def _finish_batches(self, *, unasked: bool) -> tuple[Hold, ...]:
+        """Have batches finished that nobody follows; what was released of them."""
+        if unasked or self.sweep_batches is None or not await live_batches(self._store):
+            return ()
+        swept = await self.sweep_batches()
+        for words in swept.left:
+            self._notice(clean_line(words, 300))
+        return swept.released
+
     async def _offer_owed(self) -> bool:
         """Give the store what it did not take of this process; whether there was such a thing."""
         if not self._store.owed:
@@ -193,7 +224,7 @@ class Holding:
             self._notice(words)
         return True
 
-    def _take_in(self, found: Iterable[Hold]) -> None:
+    def _take_in(self, found: Iterable[Hold], batches: Mapping[str, Batch]) -> None:
         """Show what is held now and, in its place for a while, what is not held any more."""
         now = time.monotonic()
         held = {_identity(hold): hold for hold in found}
@@ -210,7 +241,8 @@ class Holding:
         rows: list[HoldRow] = []
         for identity, hold in held.items():
             rows += gone_before.get(identity, ())
-            rows.append(HoldRow(hold, taken.get(identity, now - hold.age)))
+            since = taken.get(identity, now - hold.age)
+            rows.append(HoldRow(hold, since, batch=batches.get(hold.batch)))
         self.rows = rows + gone
 
     def _release(self, released: Iterable[Hold]) -> None:
@@ -229,7 +261,8 @@ class Holding:
 
 
 def _identity(hold: Hold) -> tuple[str, str]:
-    return hold.id, hold.holder
+    # A batch is the same one whoever follows it, and whatever its provider calls it by then.
+    return (hold.batch, "") if hold.batch else (hold.id, hold.holder)
 
 
 def _gone(row: HoldRow, now: float) -> HoldRow:

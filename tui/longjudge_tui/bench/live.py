@@ -12,11 +12,13 @@ from longjudge.prices import OFFLINE_MODEL
 from longjudge.result import quotes_words, shown_score
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
+from longjudge_tui.bench.batch_words import how_long, live_instead, still_out_words
 from longjudge_tui.bench.forcing import forced_label
 from longjudge_tui.bench.going_on import SAVED, another_model, go_on_words, shorter
 from longjudge_tui.bench.run_words import (
     findings_words,
     found_words,
+    judging_words,
     left_over_words,
     paused_words,
     releasing_words,
@@ -31,7 +33,6 @@ from longjudge_tui.wording import (
     dollars,
     fault,
     line,
-    pause_words,
     plural,
     size,
 )
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.figures import Figures
     from longjudge_tui.bench.preview import Preview
+    from longjudge_tui.bench.run import Run
 
 TITLE_CHARS = 40
 """How much of a session's title the header has at least, or nothing of it."""
@@ -285,23 +287,22 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         carried = bench.carried.words(bench.session, bench.tuning)
         words += carried[:1]
     if run is None and not (typing or bench.problem or bench.running or bench.loading):
+        waiting, which = bench.waits_for
+        words += [f"{waiting:,} in a batch, not asked again: {which}"] if waiting else []
         words += _short_limit(bench)
     if bench.remark:
         words.append(bench.remark)
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:
-        words += _ending(run.result, bench.session.name if bench.session else "", run.held)
+        words += _ending(run.result, bench.session.name if bench.session else "", run)
         go_on = [] if typing else go_on_words(bench, run.result)
     elif bench.stopping and run is not None:
         words.append(releasing_words(run))
     elif run is not None and run.paused:
         words.append(paused_words(run))
     elif bench.running:
-        limit = f", limit {in_seconds(run.settings.time_limit)} s" if run is not None else ""
-        wait = run.ordered_wait if run is not None else None
-        words += [pause_words(*wait)] if wait else []
-        words.append(f"judging{limit}…")
+        words += judging_words(run, how_long(bench.judge))
     elif bench.loading is not None:
         words.append(_reading(bench))
     elif not (typing or carried) and not (bench.hint and bench.hint.words in bench.remark):
@@ -366,14 +367,16 @@ def limit_variants(bench: Bench) -> list[str]:
     return [f"needs {about}{' (a guess)' if guess else ''}", f"needs {about}{guess}"]
 
 
-def _ending(result: Result, session: str, held: int) -> list[str]:
-    """Why it ended before its time, where it did; what is still `held`; then the evidence."""
+def _ending(result: Result, session: str, run: Run) -> list[str]:
+    """Why it ended before its time, where it did; what is still held; then the evidence."""
     status, evidence = result.status.value, line(result.evidence, 1000)
     said = evidence.startswith(status.replace("_", " "))
-    early = [f"✗ {line(fault(result.error, session), 500)}"] if result.error else []
+    error = fault(result.error, session) if result.error else ""
+    early = [f"✗ {line(live_instead(error), 500)}"] if error else []
     disputed = result.disagreements
     looked = [f"{DISPUTED} rules disagree in {plural(disputed, 'part')}"] if disputed else []
-    left = [left_over_words(held)] if held else []
+    left = [left_over_words(leases)] if (leases := run.held - len(run.batches)) else []
+    left += [still_out_words(run.batches)] if run.batches else []
     return [*early, *left, *looked, evidence if said else f"{status}: {evidence}"]
 
 

@@ -20,7 +20,7 @@ from longjudge.sessions import first_events
 from longjudge_tui.bench.following import file_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from longjudge.estimate import Estimator
     from longjudge.sessions import Session, SessionFile
@@ -72,7 +72,8 @@ class Opening:
     open and `is_large`, when it is read again. `measure` is called in a thread, `use` takes what
     was read, `grown` is told that there is more of the session that is open, `say` a problem that
     stays on the screen, `notice` one that is said once; `in_flight` tells, and says, that a
-    judgment is. `file` is the one that was read last, `fatal` says why the app has to close.
+    judgment is in the way, which one that was let go of for another file is not: `let_go` awaits
+    its end. `file` is the one that was read last, `fatal` says why the app has to close.
     `rests_until` is when a file may be read by itself again: else one that takes long to read, and
     grows all the time, would be read all the time, and could never be judged.
     """
@@ -88,7 +89,8 @@ class Opening:
         grown: Callable[[FileFacts], None],
         say: Callable[[str], None],
         notice: Callable[[str], None],
-        in_flight: Callable[[], bool],
+        in_flight: Callable[[bool], bool],
+        let_go: Callable[[], Awaitable[None]],
     ) -> None:
         self.files = files
         self.file: SessionFile | None = None
@@ -104,13 +106,14 @@ class Opening:
         self._say = say
         self._notice = notice
         self._in_flight = in_flight
+        self._let_go = let_go
 
     def show(self, file: SessionFile) -> bool:
         """Load a file that is not open already; false where a judgment is in flight."""
         wanted = self.loading.file if self.loading else self.file
         if wanted == file:
             return True
-        if self._in_flight():
+        if self._in_flight(True):
             return False
         if file not in self.files:
             self.files.append(file)
@@ -120,16 +123,17 @@ class Opening:
     def step(self, direction: int) -> None:
         """Load the next (1) or previous (-1) file; says so where that cannot be."""
         here = self.loading.file if self.loading else self.file
-        if self._in_flight():
+        alone = len(self.files) < 2 or here not in self.files
+        if self._in_flight(not alone):
             return
-        if len(self.files) < 2 or here not in self.files:
+        if alone or here is None:
             self._notice("there is no other session; ctrl+r reads this one again")
             return
         self.load(self.files[(self.files.index(here) + direction) % len(self.files)], direction)
 
     def reload(self) -> None:
         """Read the session again, as its file is now."""
-        if self.loading is None and self.file is not None and not self._in_flight():
+        if self.loading is None and self.file is not None and not self._in_flight(False):
             self.load(self.file)
 
     def load(self, file: SessionFile, direction: int = 0) -> None:
@@ -143,7 +147,7 @@ class Opening:
     def read_on(self, session: Session) -> None:
         """Read what the file has grown by; all of it again where only that can be right."""
         file = self.file
-        if self.loading is not None or file is None or self._in_flight():
+        if self.loading is not None or file is None or self._in_flight(False):
             return
         self.loading = loading = Loading(file, 0, file.bytes)
         self.task = asyncio.create_task(self._read_on(session, loading))
@@ -179,6 +183,7 @@ class Opening:
     ) -> None:
         if before is not None:
             await asyncio.wait({before})
+        await self._let_go()
         file = loading.file
         looked = False
         if file != self.file or self._is_large():

@@ -17,29 +17,24 @@ from longjudge.text import clean_line
 from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.carried import Carried, ways_of
 from longjudge_tui.bench.going_on import rest_words
+from longjudge_tui.bench.held_batches import HeldBatches
 from longjudge_tui.bench.recalled_run import RecalledRun
-from longjudge_tui.bench.trials import Trials
 from longjudge_tui.wording import moment, plural
 
 if TYPE_CHECKING:
-    from longjudge.config import Configuration
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
     from longjudge.store import PastJudgment
     from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.trials import Wanted
-    from longjudge_tui.bench.tuning import Tuning
 
 
-class Recalling(Trials):
+class Recalling(HeldBatches):
     """The part of the bench that shows judgments of the past.
 
     `carried` is what that set, for the sessions that are opened later.
     """
-
-    config: Configuration
-    tuning: Tuning
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,6 +12,7 @@ from longjudge.result import score_of, score_range
 from longjudge.states import ChunkState, GapReason, JudgmentStatus
 from longjudge.updates import (
     AskedBy,
+    BatchSaid,
     ChunkUpdate,
     JudgmentEnded,
     Paused,
@@ -23,10 +24,11 @@ from longjudge.updates import (
 )
 from longjudge_tui.bench.begun import Begun
 from longjudge_tui.bench.figures import Figures, Rate
-from longjudge_tui.bench.records import Records
+from longjudge_tui.bench.run_batches import RunBatches
 from longjudge_tui.bench.run_log import RunLog
 
 if TYPE_CHECKING:
+    from longjudge.batches.queue import BatchQueue
     from longjudge.board import ChunkRecord
     from longjudge.calls import InHand
     from longjudge.faults import Fault
@@ -39,13 +41,13 @@ if TYPE_CHECKING:
     from longjudge.updates import Update
     from longjudge_tui.bench.event_log import EventLog
     from longjudge_tui.bench.outlook import Outlook
-
+    from longjudge_tui.bench.records import Records
 
 _CUT_SHORT = frozenset({GapReason.CANCELLED, GapReason.TIMED_OUT, GapReason.SKIPPED})
 """What ended so says nothing about how fast a judge is."""
 
 
-class Run(Records):
+class Run(RunBatches):
     """A judgment and what its updates said.
 
     `before` is what was known until it began. With `fresh` it asks anew about the chunks of `only`,
@@ -70,8 +72,12 @@ class Run(Records):
         fresh: bool = False,
         fault: Fault | None = None,
         log: EventLog | None = None,
+        queue: BatchQueue | None = None,
+        as_batch: bool = False,
     ) -> None:
         self.outlook = outlook
+        self.as_batch = as_batch
+        self.end_seconds = queue.batching.pace.end if queue is not None else 0.0
         self._log = RunLog(log, session, outlook.plan) if log is not None else None
         self.settings = settings
         self.result: Result | None = None
@@ -83,7 +89,7 @@ class Run(Records):
         self._only = only
         self._before = before
         self._newly_kept: set[str] = set()
-        self._ticking: set[int] = set()
+        self._ticking = set()
         self._retry_at: dict[int, float] = {}
         self._paused = 0.0, ""
         self._rate = Rate()
@@ -113,10 +119,12 @@ class Run(Records):
             fresh=fresh,
             fault=fault,
             once=True,
+            queue=queue,
+            as_batch=as_batch,
         )
         super().__init__(self._judgment.board)
         if self._log is not None:
-            self._log.begun(outlook.totals, judge, rubric, settings, self.forced)
+            self._log.begun(outlook.totals, judge, rubric, settings, self.forced, batch=as_batch)
         records = self._judgment.board.chunks
         self._states = {place: record.state for place, record in enumerate(records)}
         self._tally = Counter(self._states.values())
@@ -174,8 +182,8 @@ class Run(Records):
 
     @property
     def resting(self) -> bool:
-        """Whether it pauses, and nothing is on its way any more."""
-        return self.paused and not self.in_hand
+        """Whether nothing is on its way but batches, and nothing is to be asked now."""
+        return (self.paused and not self.in_hand) or (self.rests_in_batch and not self.stopping)
 
     def pause(self) -> bool:
         """Ask nothing until it goes on; False where it pauses already, or is being ended."""
@@ -221,9 +229,9 @@ class Run(Records):
         # Every chunk has ended; keeping what was before would keep what was before that, too.
         self._before = None
 
-    def cancel(self) -> None:
-        """End the judgment; safe to call again."""
-        self._judgment.cancel()
+    def cancel(self, *, keep_batches: bool = False) -> None:
+        """End the judgment, its batches too unless they are to run on; again: wait for none."""
+        self._judgment.cancel(keep_batches=keep_batches)
 
     def cancel_part(self, part: int) -> bool:
         """End one chunk; False where it has ended already."""
@@ -248,14 +256,15 @@ class Run(Records):
     @property
     def in_flight(self) -> tuple[int, int] | None:
         """The first and the last chunk that is asked about now, else one that waits for a retry."""
-        running = [each for each in self._ticking if self._states[each] is ChunkState.RUNNING]
-        asked = running or self._ticking
+        ticking = self._ticks
+        running = [each for each in ticking if self._states[each] is ChunkState.RUNNING]
+        asked = running or ticking
         return (min(asked), max(asked)) if asked else None
 
     @property
     def newest(self) -> int | None:
         """The chunk that was asked about last, and so is in flight the longest from now on."""
-        asked = [(self.record(each).asked_at or 0.0, each) for each in self._ticking]
+        asked = [(self.record(each).asked_at or 0.0, each) for each in self._ticks]
         return max(asked)[1] if asked else None
 
     def gap_positions(self) -> list[int]:
@@ -291,7 +300,7 @@ class Run(Records):
 
     def take_dirty(self) -> set[int]:
         """Positions that changed since the last call, and those whose clock is running."""
-        return super().take_dirty() | self._ticking
+        return super().take_dirty() | self._ticks
 
     def take_kept(self) -> set[str]:
         """Keys that were kept since the last call and not before."""
@@ -314,7 +323,9 @@ class Run(Records):
             score, rate, left = self.result.score, None, None
         else:
             score = score_of(JudgmentStatus.PARTIAL, judged, flagged)
-            rate, left = self._rate.per_minute(seconds), self._rate.left(seconds, to_end)
+            rate = self._rate.per_minute(seconds)
+            # Nobody can tell of a batch how long it takes.
+            left = None if self.in_batch else self._rate.left(seconds, to_end)
         return Figures(
             findings=found,
             disagreements=self.disagreements,
@@ -332,7 +343,8 @@ class Run(Records):
             rate=rate,
             left=left,
             open=to_end,
-            until_limit=max(0.0, self.settings.time_limit - seconds),
+            until_limit=max(0.0, self.limit - seconds),
+            in_batch=self.in_batch,
         )
 
     def _listen(self, update: Update) -> None:
@@ -346,15 +358,15 @@ class Run(Records):
                 self._paused = time.monotonic() + update.wait, update.note
             case AskedBy():
                 self._changed(update.part - 1)
-            case PausedByHand() | WentOn():
-                # What waits says so in its row.
+            case PausedByHand() | WentOn() | BatchSaid():
+                # What waits says so in its row, and so does what is in a batch.
                 self._dirty |= {*self._unended()}
             case StoreFailed():
                 self.store_error = update.message
             case StoreTakes():
                 self.store_error = None
             case Stopping():
-                self.stop_cause = update.cause
+                self.stop_cause, self.stopping_since = update.cause, time.monotonic()
             case JudgmentEnded():
                 self.store_error = update.result.store_error or self.store_error
 
@@ -374,7 +386,8 @@ class Run(Records):
         if update.state is ChunkState.RETRYING:
             self._retry_at[position] = time.monotonic() + update.wait
             self._retries += 1
-        if update.state.ended and update.attempt and update.reason not in _CUT_SHORT:
+        answered = update.state.ended and update.attempt and update.reason not in _CUT_SHORT
+        if answered and not self._board.chunks[position].in_batch:
             self._rate.ended(self.seconds)
         self._saved += update.state.ended and update.from_cache and not update.attempt
         judged = update.state in (ChunkState.CLEAN, ChunkState.FLAGGED)

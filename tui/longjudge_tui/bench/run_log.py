@@ -9,6 +9,7 @@ from longjudge.settings import in_seconds
 from longjudge.states import ChunkState, GapReason
 from longjudge.updates import (
     AskedBy,
+    BatchSaid,
     ChunkUpdate,
     JudgmentEnded,
     Paused,
@@ -47,7 +48,14 @@ class RunLog:
         self._plan = plan
 
     def begun(
-        self, totals: Totals, judge: Judge, rubric: Rubric, settings: Settings, forced: str
+        self,
+        totals: Totals,
+        judge: Judge,
+        rubric: Rubric,
+        settings: Settings,
+        forced: str,
+        *,
+        batch: bool = False,
     ) -> None:
         """A judgment begins."""
         self._log.catch_up()
@@ -62,7 +70,7 @@ class RunLog:
             f"{totals.to_ask:,} to ask",
             judge.label,
             f"rubric {rubric.name} {rubric.version}",
-            f"{settings.concurrency} in flight",
+            "as a batch" if batch else f"{settings.concurrency} in flight",
             f"limit {in_seconds(settings.time_limit)} s",
             *([f"forced failures {forced}"] if forced else []),
         ]
@@ -82,6 +90,12 @@ class RunLog:
                 self._add(LogKind.RUN, "paused: nothing is asked until it goes on")
             case WentOn():
                 self._add(LogKind.RUN, "goes on after a pause")
+            case BatchSaid(batch="") if update.questions:
+                # What becomes of batches is told by whoever follows them.
+                said = f"no batch of {plural(update.questions, 'question')}: {update.problem}"
+                self._add(LogKind.ERROR, said)
+            case BatchSaid():
+                pass
             case StoreFailed():
                 self._add(LogKind.STORE, f"the store takes nothing: {update.message}")
             case StoreTakes():
@@ -134,7 +148,8 @@ def _verdict(update: ChunkUpdate, record: ChunkRecord | None) -> str:
 def _spent(update: ChunkUpdate, record: ChunkRecord | None) -> list[str]:
     if not update.attempt:
         return []
-    words = [f"{update.seconds:.1f} s"]
+    queued = " in a batch" if record is not None and record.in_batch else ""
+    words = [f"{update.seconds:.1f} s{queued}"]
     if update.attempt > 1:
         words.append(f"{update.attempt} attempts")
     if record is not None and record.tokens:

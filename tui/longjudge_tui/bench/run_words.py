@@ -7,9 +7,19 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from longjudge.result import quotes_words, shown_score
+from longjudge.settings import in_seconds
+from longjudge_tui.bench.batch_words import out_words
 from longjudge_tui.bench.figures import rate_words, rounded_up
 from longjudge_tui.commands import command
-from longjudge_tui.wording import DISPUTED, calls_words, clock, dollars, line, plural
+from longjudge_tui.wording import (
+    DISPUTED,
+    calls_words,
+    clock,
+    dollars,
+    line,
+    pause_words,
+    plural,
+)
 
 if TYPE_CHECKING:
     from longjudge.calls import InHand
@@ -47,7 +57,7 @@ def running_line(run: Run, label: str, advice: LimitAdvice | None) -> list[str]:
     calls_short = calls_words(figures.calls, 0)
     cost = dollars(figures.cost_usd)
     spent = cost if figures.cost_usd is None else f"{cost} so far"
-    asks = not run.stopping
+    asks = not run.stopping and not (figures.in_batch and figures.rate is None)
     rate = [rate_words(figures.rate)] if asks else []
     rate_short = [rate_words(figures.rate, brief=True)] if asks else []
     held = [f"{run.held:,} held"] if run.held else []
@@ -111,7 +121,8 @@ def _left(run: Run, figures: Figures, advice: LimitAdvice | None) -> tuple[str, 
     """
     if run.paused:
         return PAUSED, PAUSED
-    if run.stopping:
+    if run.stopping or figures.in_batch:
+        # How long a batch takes nobody knows: the status line says what is usual.
         return "", ""
     if wait := run.ordered_wait:
         waits = f"all wait {ceil(wait[0])} s"
@@ -146,9 +157,31 @@ def paused_words(run: Run) -> str:
     return f"{PAUSED}: {coming} · {keys}"
 
 
+def judging_words(run: Run | None, how_long: str) -> list[str]:
+    """What a run does now: what is asked live, and what is in batches, which take `how_long`."""
+    if run is None:
+        return ["judging…"]
+    wait = run.ordered_wait
+    words = [pause_words(*wait)] if wait else []
+    if not run.in_batch:
+        return [*words, f"judging, limit {in_seconds(run.limit)} s…"]
+    out = out_words(run.in_batch, run.batches, run.sent_since)
+    if problem := next((each.problem for each in run.batches if each.problem), ""):
+        return [*words, f"{out}: {line(problem, 200)}"]
+    if all(each.cancel for each in run.batches) and run.batches:
+        return [*words, f"{out}: being cancelled, what it leaves is asked live"]
+    keys = f"{command('batch').shown} asks it live, {command('cancel_run').shown} cancels"
+    return [*words, f"{out}, {how_long}", keys]
+
+
 def releasing_words(run: Run) -> str:
     """What ends it, and what of that is still to be done."""
     ending = _ENDINGS.get(run.stop_cause or "cancel", "ending")
+    if batches := run.batches:
+        states = plural(len(batches), "batch", "batches")
+        left = ceil(run.end_left)
+        skips = f"{command('cancel_run').shown} waits no longer"
+        return f"{ending} {states} at the provider, for {left} s at most ({skips})…"
     return f"{ending}: {hand_words(run.in_hand) or 'all is released, the result comes'}…"
 
 

@@ -74,7 +74,7 @@ class Stock:
         self._reads = self._versions = self._taken = self._late = 0
         self._task: asyncio.Task[None] | None = None
         self._learning: asyncio.Task[None] | None = None
-        self._learn_more = False
+        self._learn_more = self._look_at_all = False
         self._looking: asyncio.Task[None] | None = None
         self._look_due = time.monotonic() + LOOK_SECONDS
 
@@ -124,9 +124,10 @@ class Stock:
         late, self._late = self._late != self._store.owed.taken, self._store.owed.taken
         return late
 
-    def look_soon(self) -> None:
-        """Take in with the next look what others have written."""
+    def look_soon(self, *, at_all: bool = False) -> None:
+        """Take in with the next look what others have written; `at_all`: this process as well."""
         self._look_due = 0.0
+        self._look_at_all = self._look_at_all or at_all
 
     async def refresh(self) -> bool:
         """Offer what is owed, and read what others wrote; whether other keys are there since."""
@@ -146,11 +147,14 @@ class Stock:
         # What cannot be read now is said where somebody asks for it.
         with contextlib.suppress(StoreError):
             taken = self._store.owed.taken
-            if await self._store.written_elsewhere() or self._taken != taken:
+            at_all, self._look_at_all = self._look_at_all, False
+            if await self._store.written_elsewhere() or self._taken != taken or at_all:
                 self._taken = taken
                 self.marking.read_again()
                 await self._read_keys()
         now = time.monotonic()
+        if self._look_at_all:
+            return
         self._look_due = now + max(LOOK_SECONDS, LOOK_SHARE * (now - begun))
 
     def learn_again(self) -> None:

@@ -7,21 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longjudge.errors import LongjudgeError
-from longjudge.settings import in_seconds
-from longjudge.states import JudgmentStatus
 from longjudge.text import clean_line
+from longjudge_tui.bench.batch_words import live_instead
 from longjudge_tui.bench.event_log import EventLog
 from longjudge_tui.bench.forcing import Forcing
 from longjudge_tui.bench.foresight import Foresight
 from longjudge_tui.bench.live import in_the_app
 from longjudge_tui.bench.run import Run
+from longjudge_tui.bench.run_ends import in_vain_words, no_timeout_words
 from longjudge_tui.bench.run_words import all_kept_words
 from longjudge_tui.commands import command
 from longjudge_tui.wording import fault, price_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
+    from longjudge.batches.queue import BatchQueue
     from longjudge.rubric import Rubric
     from longjudge.sessions import Session
     from longjudge.settings import Settings
@@ -44,7 +45,7 @@ class Wanted:
 
     `only` are the chunks it asks about, also where they have a verdict if it is `fresh`; `before`
     has the other records, which it takes over. One that is `short` has a limit that is to cut it
-    off.
+    off. One that goes `as_batch` asks nothing live.
     """
 
     settings: Settings
@@ -52,6 +53,7 @@ class Wanted:
     before: Records | None = None
     fresh: bool = False
     short: bool = False
+    as_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,10 @@ class Trials(Foresight):
 
     def _count_no_more(self) -> None:
         """Count no secrets any more: a judgment reads the same texts."""
+        raise NotImplementedError
+
+    def _queue_of_run(self) -> BatchQueue | None:
+        """The queue that a run can be moved into; None where it cannot."""
         raise NotImplementedError
 
     def _look_for_key(self) -> None:
@@ -303,6 +309,8 @@ class Trials(Foresight):
             fresh=wanted.fresh,
             fault=self.forcing.for_a_run(),
             log=self.log,
+            queue=self._queue_of_run(),
+            as_batch=wanted.as_batch,
         )
         if earlier is not None:
             run.take_over(earlier, self.is_kept)
@@ -321,10 +329,10 @@ class Trials(Foresight):
         if self.run is None:
             self._begin_preview()
         elif self.run is run and run.result is not None and run.result.error:
-            self.notices.append(fault(run.result.error, session.name))
-        elif wanted.fresh and (said := _in_vain(run, wanted.only or ())):
+            self.notices.append(live_instead(fault(run.result.error, session.name)))
+        elif wanted.fresh and (said := in_vain_words(run, wanted.only or ())):
             self._remark(said)
-        elif wanted.short and (no_timeout := _no_timeout(run)):
+        elif wanted.short and (no_timeout := no_timeout_words(run)):
             self._remark(no_timeout)
 
     def _remark(self, words: str) -> None:
@@ -367,33 +375,3 @@ class Trials(Foresight):
             self.outlook = self.outlook.again(self._stock.keys)
         else:
             self.outlook = self.outlook.with_kept(more)
-
-    def _stop_judging(self) -> set[asyncio.Task[None]]:
-        """Begin no judgment any more, end the one in flight, and return what to wait for."""
-        self._next = None
-        if self._judging and self.run is not None:
-            self.run.cancel()
-        tasks = self.editing.stop()
-        return tasks if self._run_task is None else tasks | {self._run_task}
-
-
-def _in_vain(run: Run, asked: Iterable[int]) -> str:
-    """What stands although it was asked anew; empty where all has a new verdict."""
-    for position in asked:
-        if why := run.in_vain(position):
-            return f"part {position + 1} keeps its verdict, no new one came: {clean_line(why, 200)}"
-    return ""
-
-
-def _no_timeout(run: Run) -> str:
-    """Why a run that was to be cut off was not; empty where it was, or did not get so far."""
-    result, limit = run.result, in_seconds(run.settings.time_limit)
-    if result is None or result.status not in (JudgmentStatus.COMPLETE, JudgmentStatus.PARTIAL):
-        return ""
-    smaller = command("smaller").bar_key
-    instead = f"nothing timed out: try smaller chunks ({smaller}) or a longer session"
-    if run.stop_cause is None:
-        return f"done within {limit} s, {instead}"
-    if run.stop_cause != "limit":
-        return ""
-    return f"the answers on their way at {limit} s still came, {instead}"

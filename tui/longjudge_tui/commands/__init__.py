@@ -10,6 +10,7 @@ from longjudge_tui.commands.bars import BAR, BAR_IN_A_RUN, LIBRARY_BAR
 from longjudge_tui.commands.comparing import COMPARING
 from longjudge_tui.commands.dialogs import DIALOGS
 from longjudge_tui.commands.editor import EDITOR
+from longjudge_tui.commands.estimate import ESTIMATE
 from longjudge_tui.commands.everywhere import EVERYWHERE
 from longjudge_tui.commands.kinds import Command, Scope
 from longjudge_tui.commands.library import LIBRARY
@@ -43,6 +44,7 @@ COMMANDS: tuple[Command, ...] = (
     *LIBRARY,
     *EVERYWHERE,
     *WHOLE_SCREENS,
+    *ESTIMATE,
     *PAST,
     *COMPARING,
     *EDITOR,

@@ -6,6 +6,7 @@ BAR = (
     "run",
     "cancel_run",
     "pause",
+    "batch",
     "open",
     "smaller",
     "larger",
@@ -42,7 +43,7 @@ BAR = (
 )
 """What the bar at the bottom shows, as far as it fits, before help and quit."""
 
-_IN_A_RUN = ("run", "cancel_run", "cancel_part", "pause", "open", "follow", "search")
+_IN_A_RUN = ("run", "cancel_run", "cancel_part", "pause", "batch", "open", "follow", "search")
 BAR_IN_A_RUN = tuple(dict.fromkeys((*_IN_A_RUN, *BAR)))
 """The same while a judgment is in flight, of which one chunk may be cancelled as well."""
 
@@ -59,6 +60,7 @@ LIBRARY_BAR = (
     "pause",
     "hide_others",
     "show_past",
+    "show_estimate",
     "failure_lab",
     "show_holds",
 )

@@ -40,6 +40,30 @@ DIALOGS: tuple[Command, ...] = (
         "Cancel and quit",
         scope=Scope.QUIT,
     ),
+    Command(
+        "leave_batches",
+        ("enter", "y"),
+        "enter y",
+        "Quitting with a batch out: leave it running, and quit",
+        "Leave it running",
+        scope=Scope.QUIT_BATCH,
+    ),
+    Command(
+        "cancel_batches",
+        ("x",),
+        "x",
+        "Quitting with a batch out: cancel it at the provider, and quit; again: do not wait",
+        "Cancel it",
+        scope=Scope.QUIT_BATCH,
+    ),
+    Command(
+        "stay_here",
+        ("escape", "n"),
+        "escape n",
+        "Quitting with a batch out: stay",
+        "Stay",
+        scope=Scope.QUIT_BATCH,
+    ),
     Command("close_holds", ("escape", "H"), "escape H", "Holds: back", "Back", scope=Scope.HELD),
     Command(
         "sweep_held",
@@ -51,6 +75,14 @@ DIALOGS: tuple[Command, ...] = (
     ),
     Command(
         "cancel_held", ("x",), "x", "Holds: cancel what is in flight", "Cancel", scope=Scope.HELD
+    ),
+    Command(
+        "cancel_batch",
+        ("c",),
+        "c",
+        "Holds: cancel the batch under the cursor",
+        "Cancel batch",
+        scope=Scope.HELD,
     ),
     Command("lab_where", ("w",), "w", "Failures: which chunks", "Where", scope=Scope.LAB),
     Command("lab_often", ("n",), "n", "Failures: which questions", "How often", scope=Scope.LAB),

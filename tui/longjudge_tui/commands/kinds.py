@@ -23,6 +23,7 @@ class Scope(StrEnum):
     SLIDER = "slider"
     TIMELINE = "timeline"
     CURVE = "curve"
+    ESTIMATE = "estimate"
     EDITOR = "editor"
     NAMING = "naming"
     PAST = "past"
@@ -36,6 +37,7 @@ class Scope(StrEnum):
     CHOICE = "choice"
     CONFIRM = "confirm"
     QUIT = "quit"
+    QUIT_BATCH = "quit_batch"
     HELP = "help"
 
 

@@ -24,6 +24,14 @@ LIBRARY: tuple[Command, ...] = (
         scope=Scope.LIBRARY,
     ),
     Command(
+        "show_estimate",
+        ("E",),
+        "E",
+        "What judging the selected sessions, else all that are shown, comes to; a sample; a batch",
+        "Forecast",
+        scope=Scope.LIBRARY,
+    ),
+    Command(
         "cancel_all",
         ("x",),
         "x",

@@ -71,8 +71,8 @@ PANELS: Final[dict[str, Panel]] = {
     "holds": Panel(
         "HOLDS",
         "What is held outside this process, by whom, and since when: the right to ask a question,"
-        " so that nobody else pays for it too.",
-        ("open", "sweep_holds", "cancel_run", "to_chunks", "show_holds"),
+        " so that nobody else pays for it too, and batches at a provider.",
+        ("open", "sweep_holds", "cancel_part", "cancel_run", "to_chunks", "show_holds"),
     ),
     "log": Panel(
         "LOG",
@@ -153,6 +153,12 @@ PANELS: Final[dict[str, Panel]] = {
         "FILTER",
         "Words of title, path, folder and format. Enter goes back to the list, escape clears them.",
     ),
+    "longest": Panel(
+        "WHAT JUDGING COMES TO",
+        "What is to ask about these sessions, what it costs, live and as a batch, and how long it"
+        " takes; the ten longest. Nothing is asked before you agree to the price.",
+        ("run_live", "run_batch", "sample_first", "estimate_rest"),
+    ),
     "past": Panel(
         "PAST JUDGMENTS",
         "What was judged before, newest first; enter shows one as it ended, and r goes on with what"
@@ -227,6 +233,7 @@ SCREENS: Final[dict[Scope, str]] = {
     Scope.LIST: "In every list",
     Scope.OVER: "On every screen of its own",
     Scope.CURVE: "At the curve of chunk sizes",
+    Scope.ESTIMATE: "Before judging several sessions",
     Scope.EDITOR: "In the rubric editor",
     Scope.PAST: "In past judgments",
     Scope.COMPARE: "Before and after",
@@ -237,6 +244,7 @@ SCREENS: Final[dict[Scope, str]] = {
     Scope.CHOICE: "In a choice",
     Scope.CONFIRM: "Where a price is asked about",
     Scope.QUIT: "Where it is asked whether to quit",
+    Scope.QUIT_BATCH: "Where it is asked what becomes of batches",
     Scope.HELP: "In the keys",
 }
 """How the help calls the places of commands; others are called by their own word."""

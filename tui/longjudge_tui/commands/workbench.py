@@ -11,8 +11,22 @@ def _in_search(name: str, key: str, does: str, button: str) -> Command:
 
 WORKBENCH: tuple[Command, ...] = (
     Command("run", ("r",), "r", "Judge what is not kept yet; after a pause: go on", "Run", "Run"),
+    Command(
+        "batch",
+        ("A",),
+        "A",
+        "As a batch, at half the price: all of it, or a run's rest; again: ask the rest live",
+        "Batch",
+        urgent=True,
+    ),
     Command("cancel_run", ("x",), "x", "Cancel the whole judgment", "Cancel", "Cancel"),
-    Command("cancel_part", ("c",), "c", "Cancel the chunk under the cursor", "Cancel chunk"),
+    Command(
+        "cancel_part",
+        ("c",),
+        "c",
+        "Cancel the chunk (or batch) under the cursor",
+        "Cancel chunk",
+    ),
     Command(
         "follow",
         ("j",),

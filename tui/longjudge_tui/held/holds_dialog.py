@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from longjudge_tui.commands import Scope, binding_of, bindings, command
 from longjudge_tui.held.holds_list import HoldsList, holds_choices
 from longjudge_tui.widgets.action_line import ActionLine
+from longjudge_tui.widgets.asking import ask
 from longjudge_tui.widgets.help_dialog import show_help
 from longjudge_tui.widgets.lines import CommandPressed, FittedLine
 from longjudge_tui.wording import line
@@ -72,6 +73,8 @@ class HoldsDialog(ModalScreen[None]):
         """A word of the title was clicked."""
         if event.command == "sweep_holds":
             self.action_sweep_held()
+        elif event.command == "cancel_part":
+            self.action_cancel_batch()
         else:
             self.action_close_holds()
 
@@ -94,6 +97,11 @@ class HoldsDialog(ModalScreen[None]):
     def action_cancel_held(self) -> None:
         """End what is in flight."""
         self._cancel()
+
+    def action_cancel_batch(self) -> None:
+        """End the batch under the cursor, once that is agreed to."""
+        offer = self._holding.offer_cancel(self.query_one("#holds", HoldsList).here)
+        ask(self, offer, self._banner())
 
     def action_close_holds(self) -> None:
         """Go back."""

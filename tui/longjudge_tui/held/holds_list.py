@@ -6,24 +6,29 @@ from typing import TYPE_CHECKING, Final
 
 from longjudge.holds import HoldState
 from longjudge.owner import this_process
+from longjudge.store.batch_rows import BatchState
+from longjudge_tui.bench.batch_words import short_name
 from longjudge_tui.commands import command
 from longjudge_tui.widgets.action_line import Choice, Word
 from longjudge_tui.widgets.line_list import Cells, LineList
-from longjudge_tui.wording import clock, fit, line
+from longjudge_tui.wording import clock, fit, line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from longjudge.store.batch_rows import Batch
     from longjudge_tui.bench.holding import Holding, HoldRow
 
 WIDE, NARROW = 60, 50
 OWNER_CELLS = 26
+STATE_CELLS, BATCH_CELLS = 12, 14
 DAY = 86_400
 _STATES: Final = {
     HoldState.HELD: ("◆ held", "active"),
     HoldState.ABANDONED: ("✗ abandoned", "gap"),
     HoldState.RELEASED: ("✓ released", "clean"),
 }
+_BATCH_STATES: Final = {BatchState.INTENT: "unsure", BatchState.SUBMITTED: "out"}
 _NOTHING = "nothing is held outside"
 
 
@@ -34,6 +39,7 @@ class HoldsList(LineList):
         super().__init__(id=id)
         self._holding = holding
         self._shown: list[HoldRow] = []
+        self._state_cells = STATE_CELLS
 
     @property
     def here(self) -> HoldRow | None:
@@ -46,6 +52,8 @@ class HoldsList(LineList):
         if rows is not self._shown:
             here = self._shown[self.cursor].hold.id if self.cursor < len(self._shown) else ""
             self._shown = rows
+            has_batches = any(row.hold.batch for row in rows)
+            self._state_cells = BATCH_CELLS if has_batches else STATE_CELLS
             place = next((i for i, row in enumerate(rows) if row.hold.id == here), self.cursor)
             self.reset_rows(max(1, len(rows)), place, follow=self.cursor_in_sight)
         else:
@@ -60,7 +68,8 @@ class HoldsList(LineList):
         if not self._shown:
             return self._empty
         each = self._shown[row]
-        return each.hold.id, each.hold.state, each.hold.owner, each.hold.detail, int(each.age)
+        hold = each.hold
+        return hold.id, hold.state, hold.owner, hold.detail, self._state_cells, int(each.age)
 
     @property
     def _empty(self) -> str:
@@ -73,24 +82,27 @@ class HoldsList(LineList):
         if not self._shown:
             return [(self._empty, "gap" if self._holding.error else "dim")]
         each = self._shown[row]
-        state, look = _STATES[each.hold.state]
-        detail = _brief(line(each.hold.detail))
-        brief = f"{owner_words(each, brief=True)}{'' if each.hold.alive else ' dead'}"
+        state, look = state_words(each)
+        cells_of_state = self._state_cells
+        detail = _brief(line(each.hold.detail)) if each.batch is None else _of_batch(each.batch)
+        brief = f"{owner_words(each, brief=True)}{' dead' if each.dead else ''}"
         if width < NARROW:
             # The session is mostly the same one, and so it is what is cut off.
             part, of, session = detail.partition(" of ")
             return [
-                (fit(state, 12), look),
+                (fit(state, cells_of_state), look),
                 (f"{part} " if of else "", "plain"),
                 (brief, "strong"),
                 (f" {_age(each.age)} ", "dim"),
-                (session, "plain"),
+                (session if of else detail, "plain"),
             ]
-        cells: Cells = [(fit(state, 12), look), (f"{_age(each.age):>6}  ", "dim")]
+        cells: Cells = [(fit(state, cells_of_state), look), (f"{_age(each.age):>6}  ", "dim")]
         if width < WIDE:
             return [*cells, (f"{brief}  ", "strong"), (detail, "plain")]
         owner = owner_words(each)
         lives = ("alive  ", "clean") if each.hold.alive else ("dead   ", "gap")
+        if each.batch is not None and not each.batch.owner:
+            lives = ("nobody ", "dim")
         kind = f"{each.hold.kind.value}  "
         return [
             *cells,
@@ -102,19 +114,32 @@ class HoldsList(LineList):
         ]
 
 
+def state_words(row: HoldRow) -> tuple[str, str]:
+    """How far a hold is, with its look."""
+    batch = row.batch
+    if batch is None or row.hold.state is not HoldState.HELD:
+        return _STATES[row.hold.state]
+    if batch.cancel:
+        return ("▤ cancel sent" if batch.cancel_sent else "▤ to cancel"), "gap"
+    return f"▤ {_BATCH_STATES.get(batch.state, batch.state.value)}", "active"
+
+
 def holds_choices(holding: Holding) -> list[Choice]:
     """The title: how many of each kind, how many nobody holds any more, and the key for these."""
     name = f"HOLDS {holding.counted}" if holding.held else "HOLDS none"
     if holding.released:
         name = f"{name}, {holding.released:,} released"
     close = Word("show_holds", f"{command('show_holds').shown} closes")
+    cancel = Word("cancel_part", f"{command('cancel_part').shown} cancel the batch")
+    ends = (cancel,) if holding.batches else ()
     if not holding.dead:
-        return [Choice(name, (close,)), Choice(name)]
+        return [Choice(name, (*ends, close)), *([Choice(name, ends)] if ends else []), Choice(name)]
     sweep = Word("sweep_holds", f"{command('sweep_holds').shown} sweep")
     dead = f"{holding.dead:,} of the dead"
     return [
-        Choice(f"{name} · {holding.dead:,} left by dead processes", (sweep, close)),
-        Choice(f"{name} · {dead}", (sweep, close)),
+        Choice(f"{name} · {holding.dead:,} left by dead processes", (sweep, *ends, close)),
+        Choice(f"{name} · {dead}", (sweep, *ends, close)),
+        Choice(f"{name} · {dead}", (sweep, *ends)),
         Choice(f"{name} · {dead}", (sweep,)),
         Choice(name, (sweep,)),
         Choice(name),
@@ -135,6 +160,13 @@ def _doing(doing: str) -> str:
     """By what it judges: the session stands before it already."""
     _, by, what = line(doing).rpartition(" by ")
     return f" · by {what}" if by else ""
+
+
+def _of_batch(batch: Batch) -> str:
+    """Its name, what it is about, and what is wrong with it."""
+    asks = f"to {line(batch.model, 40)} by {line(batch.rubric, 30)}"
+    about = f"{plural(batch.count, 'question')}, {short_name(batch)}, {asks}"
+    return f"{about}; {line(batch.problem, 200)}" if batch.problem else about
 
 
 def _brief(detail: str) -> str:

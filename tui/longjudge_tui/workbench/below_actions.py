@@ -82,7 +82,7 @@ class BelowActions(LayoutActions):
         counts = {
             Tab.FINDINGS: f"{len(self.findings.all_findings):,}",
             Tab.GAPS: f"{gaps:,}" if gaps else "",
-            Tab.HOLDS: f"{bench.run.held:,}" if bench.run is not None and bench.run.held else "",
+            Tab.HOLDS: f"{bench.held_now:,}" if bench.held_now else "",
         }
         choices = self._choices()
         if self.maximised is Panel.BELOW:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from longjudge.states import ChunkState
+from longjudge_tui.bench.batch_words import IN_BATCH
 from longjudge_tui.bench.marking import MARK_WORDS
 from longjudge_tui.bench.run_words import asker_words, retry_words, running_words
 from longjudge_tui.wording import DISPUTED, STATE_GLYPHS, bar, fit, line, tokens
@@ -27,6 +28,7 @@ SHORT_BUTTONS = {ASK_AGAIN: "[ask]"}
 WIDE = 52
 STATE_CELLS = 11
 _RETRYING = f"{STATE_GLYPHS[ChunkState.RETRYING]} {ChunkState.RETRYING.value}"
+_WAITING = f"{STATE_GLYPHS[ChunkState.WAITING]} {ChunkState.WAITING.value}"
 _CANCELLABLE = frozenset({ChunkState.RUNNING, ChunkState.RETRYING, ChunkState.WAITING})
 _LOOKS = {
     ChunkState.CLEAN: "clean",
@@ -142,11 +144,18 @@ class ChunkList(ThreadedList):
         record = records.record(position) if records else None
         if record is None or ((run is None or run.recalled) and not record.state.ended):
             kept = bench.is_kept(position)
+            if not kept and (batch := bench.in_batch_of(position)):
+                known = filter(None, [f"in {batch}", self._piece(position)])
+                return ChunkFacts(bench.generation, _WAITING, "active", " · ".join(known))
             word, look = ("● kept", "clean") if kept else ("○ to ask", "dim")
             # What is kept by now may have had a reason not to be.
             known = ["" if kept else bench.reasons.of(position), self._piece(position)]
             return ChunkFacts(bench.generation, word, look, " · ".join(filter(None, known)))
         state = f"{STATE_GLYPHS[record.state]} {record.state.value}"
+        if run is not None and (batch := run.batch_of(position)) is not None:
+            known = [self._standing(position, run), batch, self._piece(position)]
+            detail = " · ".join(filter(None, known))
+            return ChunkFacts(bench.generation, IN_BATCH, "active", detail, CANCEL)
         return ChunkFacts(
             bench.generation,
             f"{state} {DISPUTED}" if record.disagrees else state,
@@ -185,7 +194,9 @@ class ChunkList(ThreadedList):
                 reason = record.reason.value if record.reason else ""
                 return f"{reason} · {line(record.problem)}" if record.problem else reason
             case ChunkState.WAITING:
+                batch = self._bench.in_batch_of(row)
                 asked = asker_words(run, row) if run is not None else ""
+                asked = f"in {batch}" if batch else asked
                 return " · ".join(filter(None, [asked, self._standing(row, run), self._piece(row)]))
             case _:
                 paused = "paused by hand" if run is not None and run.paused else ""

@@ -208,7 +208,9 @@ class SettingsPanel(Container):
         bench, run = self._bench, self._bench.run
         self.query_one("#button-pause", CommandButton).say("Go on" if bench.paused else "")
         self.set_class(bench.running, "-running")
-        releasing = hand_labels(run.in_hand) if run is not None and bench.stopping else ()
+        releasing: tuple[str, ...] = ()
+        if run is not None and bench.stopping:
+            releasing = ("Do not wait", "Skip") if run.batches else hand_labels(run.in_hand)
         self.query_one("#button-cancel-run", CommandButton).say("", *releasing)
 
     def follow_drag(self) -> None:

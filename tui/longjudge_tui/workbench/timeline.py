@@ -28,6 +28,7 @@ GLYPHS: dict[Code, tuple[str, str, str]] = {
     Code.DISPUTED: ("▀", "gap", "rules disagree"),
     Code.RUNNING: ("▓", "active", "running"),
     Code.RETRYING: ("▒", "active", "retrying"),
+    Code.IN_BATCH: ("▤", "active", "in batch"),
     Code.WAITING: ("╌", "dim", "waiting"),
     Code.QUEUED: ("░", "dim", "queued"),
     Code.TO_ASK: ("·", "dim", "to ask"),

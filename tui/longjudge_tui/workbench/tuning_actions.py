@@ -15,6 +15,8 @@ from longjudge.settings import DEFAULT_MODEL
 from longjudge_tui.bench.live import banner
 from longjudge_tui.bench.prompt_text import FullText, prompt_text
 from longjudge_tui.commands import command
+from longjudge_tui.held.holds_list import HoldsList
+from longjudge_tui.widgets.asking import ask
 from longjudge_tui.widgets.dialogs import ConfirmDialog
 from longjudge_tui.wording import line, moment
 from longjudge_tui.workbench.choices import (
@@ -251,6 +253,12 @@ class TuningActions(Screen[None]):
         """Judge what is not kept."""
         self.bench.start()
 
+    def action_batch(self) -> None:
+        """Put what is to be asked into a batch, or take it out again, once that is agreed to."""
+        self.leave_field()
+        ask(self, self.bench.offer_batch(), banner(self.bench), self.tick)
+        self.tick()
+
     def action_run_short(self) -> None:
         """Judge with a limit of half a second."""
         self.bench.start(SHORT_LIMIT)
@@ -277,7 +285,14 @@ class TuningActions(Screen[None]):
         self.set_focus(self.chunks)
 
     def action_cancel_part(self) -> None:
-        """Cancel the chunk under the cursor; where a run has led away from it, its newest."""
+        """Cancel the chunk under the cursor; where a run has led away from it, its newest.
+
+        Among the holds it is the batch under the cursor that is cancelled.
+        """
+        if isinstance(self.focused, HoldsList):
+            ask(self, self.bench.offer_cancel(self.focused.here), banner(self.bench), self.tick)
+            self.tick()
+            return
         chunks = self.chunks
         seen = chunks.is_on_screen and chunks.cursor_in_sight
         led_to = self._led_to(seen=seen)
