@@ -13,7 +13,7 @@ import pytest
 import server as api
 from batch_records import view
 from batch_server import ACCEPT_AND_DROP, Accepted, Cut
-from batches_for_tests import asked, configure, held_batches, judge_batch, start_batch
+from batches_for_tests import asked, configure, finish, held_batches, judge_batch, start_batch
 from commands_for_tests import longjudge
 from server import FOREVER
 from sessions_for_tests import write_session
@@ -239,7 +239,7 @@ def test_a_reader_that_has_gone_ends_the_run_without_a_word(
 ) -> None:
     served.batches.latency = FOREVER
     process = start_batch(write_session(tmp_path / "s.jsonl", COUNT))
-    served.wait_for(lambda: served.batches.all)
+    served.wait_for(lambda: bool(served.batches.all))
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
@@ -250,3 +250,29 @@ def test_a_reader_that_has_gone_ends_the_run_without_a_word(
     assert "Traceback" not in said
     assert "Error" not in said
     assert held_batches() == []
+
+
+@pytest.mark.parametrize("left", [None, "", "{}"])
+def test_a_session_that_is_gone_when_its_batch_ends_is_named_and_no_success(
+    served: MessagesServer, tmp_path: Path, left: str | None
+) -> None:
+    served.batches.latency = FOREVER
+    folder = tmp_path / "f"
+    folder.mkdir()
+    gone = write_session(folder / "a.jsonl", COUNT)
+    write_session(folder / "b.jsonl", COUNT + 2)
+    process = start_batch(folder)
+    served.wait_for(lambda: bool(served.batches.all))
+    text = gone.read_text()
+    if left is None:
+        gone.unlink()
+    else:
+        gone.write_text(left)
+    served.batches.finish()
+    results, said = finish(process)
+    assert (process.returncode, [each["status"] for each in results]) == (2, ["complete"])
+    assert "a.jsonl: gone since it was sent" in said
+    gone.write_text(text)
+    served.batches.latency = 0.0
+    done = judge_batch(folder)
+    assert [each["calls"] for each in done.objects] == [0, 0]

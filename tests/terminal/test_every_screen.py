@@ -18,7 +18,7 @@ from textual.screen import Screen
 import longjudge_tui
 import server as api
 from longjudge_tui.commands import COMMANDS, Scope
-from server import MessagesServer
+from server import FOREVER, MessagesServer
 from terminal_bytes import acts_in
 
 NAME = "list[int] [@click=app.quit]x [red]\x1b]0;owned\x07\x9b2J {}.jsonl"
@@ -69,6 +69,7 @@ KEYS = {
 
 LEAVE = frozenset(
     {
+        *("leave_batches", "cancel_batches"),
         *("quit", "cancel_and_quit", "agree", "reload", "look_again", "open", "judge", "run"),
         *("run_short", "cancel_run", "ask_again", "edit_file", "next_session"),
         *("previous_session", "take_size", "use_rubric"),
@@ -126,6 +127,7 @@ IN_WORKBENCH = (
     Visit("PastScreen", "J", LETTERS[:9], (Scope.PAST, Scope.OVER)),
     Visit("RubricEditor", "B", "list[str]", (Scope.EDITOR, Scope.NAMING)),
 )
+IN_BATCH = (Visit("QuitBatchesDialog", "\x11", "batch", (Scope.QUIT_BATCH,)),)
 
 PROGRAM = """
 import sys
@@ -156,7 +158,7 @@ def own_screens() -> set[str]:
 
 
 def test_every_screen_and_every_scope_has_a_visit():
-    visits = (*IN_LIBRARY, *IN_WORKBENCH)
+    visits = (*IN_LIBRARY, *IN_WORKBENCH, *IN_BATCH)
     assert {visit.screen for visit in visits} == own_screens()
     visited = {scope for visit in visits for scope in visit.scopes}
     assert visited >= {each.scope for each in COMMANDS} - {Scope.APP}
@@ -243,6 +245,16 @@ def test_nothing_hostile_acts_on_the_terminal_on_any_screen(
         terminal.sees("SETTINGS")
         terminal.sees("CHUNKS 6 · ")
         visit_all(terminal, seen, IN_WORKBENCH, every_command=every_command)
+        server.batches.latency = FOREVER
+        # Another size has chunks that nobody has judged yet.
+        terminal.send("s")
+        terminal.send("9000\r")
+        terminal.sees("to ask")
+        terminal.send("A")
+        terminal.sees("Judge as a batch?")
+        terminal.send("\r")
+        terminal.sees("in batch")
+        visit_all(terminal, seen, IN_BATCH, every_command=every_command)
         terminal.send("\x11\x11")
         assert terminal.ended() == 0
     terminal.assert_restored()

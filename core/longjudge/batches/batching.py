@@ -57,6 +57,7 @@ class Batching:
         self._follower = Follower(store, api, pace, told)
         self._registered = False
         self._sends: set[asyncio.Task[Sent]] = set()
+        self._owned_before: dict[str, str] = {}
         self._ending: CancelCause | None = None
 
     @property
@@ -141,6 +142,7 @@ class Batching:
                 continue
             await self._register()
             if taken := await rows.take_over(self._store, batch, self.holder):
+                self._owned_before[batch.id] = batch.owner
                 # The time limit was that of who sent it; whoever waits for it now has another.
                 taken = replace(taken, deadline=math.inf)
                 beat = holder.beat if holder is not None else 0.0
@@ -195,10 +197,12 @@ class Batching:
         await self._until_sent()
         await self.until_none()
 
-    async def leave(self) -> None:
+    async def leave(self, *, give_back: bool = False) -> None:
         """Let go of what is still held: what is not to be cancelled runs on, and is anybody's.
 
-        What is to be cancelled stays in the ledger under this process, which is dead then.
+        What is to be cancelled stays in the ledger under this process, which is dead then. With
+        `give_back` what was adopted is left as it was: one that a dead process left is no other
+        for having been watched.
         """
         if not self._registered:
             return
@@ -207,6 +211,8 @@ class Batching:
                 for batch in self.live:
                     if batch.cancel:
                         await rows.want_cancel(self._store, batch.id, batch.cancel)
+                for id, owner in self._owned_before.items() if give_back else ():
+                    await rows.give_back(self._store, id, self.holder, owner)
                 await rows.leave_running(self._store, self.holder)
                 await rows.forget_over(self._store, self.holder)
                 await rows.forget_over(self._store)

@@ -53,4 +53,4 @@ async def batches_followed(run: Run, pace: Pace) -> AsyncGenerator[None]:
             await batching.adopt()
             yield
         finally:
-            await batching.leave()
+            await batching.leave(give_back=True)

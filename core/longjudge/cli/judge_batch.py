@@ -29,6 +29,7 @@ from longjudge.store import batches as rows
 from longjudge.store import leases
 from longjudge.store.batch_rows import CancelCause
 from longjudge.streams import tell
+from longjudge.text import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -261,7 +262,9 @@ class BatchRun:
             finally:
                 session.close()
         for number in [each for each in work.sessions if each >= len(sessions)]:
-            # The file is gone, or holds fewer by now, which was said.
+            self._run.reading.failed = True
+            name = clean_line(str(work.file.path))
+            tell(f"longjudge: {name}: gone since it was sent, and has no result; answers are kept")
             work.give_up(number)
         if work.waits:
             self._sending.waiting.works[work] = None

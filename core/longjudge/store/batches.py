@@ -199,6 +199,18 @@ async def take_over(store: StoreFile, batch: Batch, owner: str) -> Batch | None:
     return from_row(tuple(rows[0])) if rows else None
 
 
+async def give_back(store: StoreFile, id: str, holder: str, owner: str) -> None:
+    """Let a batch that is not to be cancelled belong to the owner that it had before.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write(
+        f"UPDATE batches SET owner = ? WHERE id = ? AND owner = ? AND cancel = '' AND {_LIVE}",
+        (owner, id, holder),
+    )
+
+
 async def leave_running(store: StoreFile, owner: str) -> None:
     """Let go of all batches that are to run on; those to be cancelled stay their owner's.
 
