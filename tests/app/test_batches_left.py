@@ -237,3 +237,72 @@ async def test_what_goes_into_a_batch_outlasts_the_limit_of_live_questions(
         served.release()
         served.batches.finish()
         await desk.sees("complete: ")
+
+
+async def test_what_is_left_of_a_run_is_said_as_it_is_once_its_batch_is_home(
+    open_desk, write_session, served
+):
+    path = write_session("a.jsonl", EVENTS)
+    async with open_desk(path, judge=judge(), config=QUICK) as desk:
+        await send(desk)
+        await desk.press("ctrl+q")
+        await desk.sees("A batch is out")
+        await desk.press("enter")
+        await gone(desk)
+    async with open_desk(path, judge=judge(), config=QUICK, size=(200, 40)) as desk:
+        await desk.until(lambda: "last run, " in desk.title("status"))
+        await desk.until(lambda: "what is left is in a batch" in desk.title("status"))
+        await desk.sees("no secrets found · all of it in a batch")
+        assert "r runs" not in desk.text
+        assert "goes on: " not in desk.title("status")
+        served.batches.finish()
+        await desk.until(lambda: "4 kept" in desk.title("chunks-title"))
+        await desk.until(lambda: "what was missing is kept by now" in desk.title("status"))
+        assert "goes on: " not in desk.title("status")
+
+
+async def test_the_question_of_quitting_gives_way_once_a_batch_is_out(
+    open_desk, write_session, served
+):
+    served.script = api.held
+    path = write_session("a.jsonl", 16)
+    async with open_desk(path, judge=judge(), config=QUICK) as desk:
+        await desk.until(lambda: "to ask" in desk.title("chunks-title"), "a plan")
+        await desk.press("r")
+        await desk.until(lambda: len(served.requests) == 4)
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        assert desk.bench.run.move_to_batch()
+        await desk.sees("A batch is out")
+        await desk.sees("asked live is cancelled.")
+        assert "A judgment is in flight" not in desk.text
+        await desk.press("escape")
+        await desk.until(lambda: "A batch is out" not in desk.text)
+        assert desk.bench.running
+
+
+async def test_a_pause_does_not_hide_that_the_batch_goes_on(open_desk, write_session, served):
+    path = write_session("a.jsonl", EVENTS)
+    async with open_desk(path, judge=judge(), config=QUICK) as desk:
+        await send(desk)
+        await desk.press("P")
+        await desk.until(lambda: "nothing is asked, 4 in a batch go on" in desk.title("status"))
+        served.batches.finish()
+        await desk.sees("complete: ")
+
+
+async def test_a_run_that_was_in_a_batch_says_what_limit_holds_for_it_then(
+    open_desk, write_session, served
+):
+    served.script = lambda request, _: (
+        api.clean(request) if request.custom_id else api.held(request)
+    )
+    async with open_desk(write_session("a.jsonl", EVENTS), judge=judge(), config=QUICK) as desk:
+        await send(desk)
+        await desk.press("A")
+        await desk.sees("Ask the batch's rest live?")
+        await desk.press("enter")
+        await desk.until(lambda: "judging, limit a day" in desk.title("status"))
+        assert "86400" not in desk.title("status")
+        served.release()
+        await desk.sees("complete: ")

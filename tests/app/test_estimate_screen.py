@@ -144,6 +144,7 @@ async def test_what_is_kept_is_not_asked_again_and_the_filter_says_what_is_meant
         await desk.sees("ESTIMATE of the 1 session shown by the filter “long”")
         await desk.sees("all 1 session estimated")
         assert (figures(desk)["kept"], figures(desk)["to ask"]) == ("15", "0")
+        assert figures(desk)["time, live"] == figures(desk)["time, batch"] == "none"
         await desk.press("escape", "escape", "A", "E")
         await desk.sees("ESTIMATE of the 3 selected sessions")
         await desk.sees("all 3 sessions estimated")
@@ -298,6 +299,29 @@ async def test_a_batch_run_is_cancelled_at_the_provider(open_desk, three, provid
         await desk.press("c")
         await within(desk, lambda: "batch run cancelled" in status(desk))
         assert provider.batches.called["cancel"] == 1
+
+
+async def test_a_batch_run_that_was_killed_says_which_key_takes_over_what_it_left(
+    open_desk, three, provider
+):
+    provider.batches.latency = FOREVER
+    async with open_desk(*three, judge=remote()) as desk:
+        await desk.press("E")
+        await desk.sees("all 3 sessions estimated")
+        await desk.press("b")
+        await desk.sees("Send it at this price?")
+        await desk.press("y")
+        await within(desk, lambda: provider.batches.own)
+        os.kill(desk.shelf.estimates.runs._process.process.pid, signal.SIGKILL)
+        ended = "batch run ended by a signal: 0 of 3 sessions · b takes over what it left"
+        await within(desk, lambda: ended in status(desk))
+        await desk.press("b")
+        await desk.sees("Send it at this price?")
+        await desk.press("y")
+        await within(desk, lambda: "batch run: 0 of 3 sessions" in status(desk))
+        provider.batches.finish()
+        await within(desk, lambda: "batch run ended: 3 of 3 sessions" in status(desk))
+        assert len(provider.batches.own) == 1
 
 
 async def test_a_batch_run_outlives_the_app_which_says_so(open_desk, three, provider, capfd):

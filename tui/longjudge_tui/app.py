@@ -231,7 +231,10 @@ class LongjudgeApp(PacedApp):
             self.leave()
         else:
             dialog = QuitDialog(
-                banner(self.bench), lambda: self.in_flight, lambda: owing.lost_words
+                banner(self.bench),
+                lambda: self.in_flight,
+                lambda: owing.lost_words,
+                lambda: self.bench.batches_out > 0,
             )
             self.push_screen(dialog, self._answered)
 
@@ -314,6 +317,8 @@ class LongjudgeApp(PacedApp):
     def _answered(self, leave: bool | None) -> None:
         if leave:
             self.leave()
+        elif leave is None and self.bench.batches_out:
+            self.push_screen(self._quit_batches(), self._answered)
 
 
 def _itself(screen: Screen[None]) -> Screen[None]:

@@ -55,6 +55,18 @@ def go_on_words(bench: Bench, result: Result) -> list[str]:
     return [rest_words(bench)]
 
 
+def runs_words(bench: Bench, to_ask: int) -> str:
+    """What the key that judges does; where so much is in batches already it has nothing to do."""
+    waiting, _ = bench.waits_for
+    return "all of it in a batch" if waiting >= to_ask else f"{command('run').shown} runs"
+
+
+def remark_words(bench: Bench) -> str:
+    """What is remarked of the last run; where it was cut off, with what is left of it by now."""
+    cut_off = bench.remark == bench.cut_off
+    return f"{bench.remark} · {rest_words(bench)}" if cut_off else bench.remark
+
+
 def rest_words(bench: Bench) -> str:
     """What the key would ask that is missing, and what stands in its way."""
     run, outlook = command("run").shown, bench.outlook
@@ -63,6 +75,9 @@ def rest_words(bench: Bench) -> str:
     totals = outlook.totals
     if not totals.to_ask:
         return f"{run} asks nothing: what was missing is kept by now"
+    waiting, _ = bench.waits_for
+    if waiting >= totals.to_ask:
+        return "what is left is in a batch"
     if bench.missing_key:
         return f"{line(bench.missing_key, 60)}: {another_model()}"
     cost, _ = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)

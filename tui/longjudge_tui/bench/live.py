@@ -12,6 +12,7 @@ from longjudge.prices import OFFLINE_MODEL
 from longjudge.result import quotes_words, shown_score
 from longjudge.sessions.model import Severity
 from longjudge.settings import in_seconds
+from longjudge_tui.bench import going_on
 from longjudge_tui.bench.batch_words import how_long, live_instead, still_out_words
 from longjudge_tui.bench.forcing import forced_label
 from longjudge_tui.bench.going_on import SAVED, another_model, go_on_words, shorter
@@ -168,7 +169,7 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
     First why none can ask, where that is so, else what is wrong with the model's name.
     """
     preview, missing_key, notice = bench.preview, bench.missing_key, bench.model_notice
-    run = f"{command('run').shown} runs"
+    run = going_on.runs_words(bench, totals.to_ask)
     if missing_key and totals.to_ask:
         plan = _known(totals, preview)
         another = another_model()
@@ -291,7 +292,7 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         words += [f"{waiting:,} in a batch, not asked again: {which}"] if waiting else []
         words += _short_limit(bench)
     if bench.remark:
-        words.append(bench.remark)
+        words.append(going_on.remark_words(bench))
     if bench.problem:
         words.append(f"✗ {line(bench.problem, 500)}")
     elif run is not None and run.result is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError
 from longjudge.history import Entry, of_one_session
@@ -16,7 +16,6 @@ from longjudge.store.past_pages import pages_of_session, whole_judgment
 from longjudge.text import clean_line
 from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.carried import Carried, ways_of
-from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.held_batches import HeldBatches
 from longjudge_tui.bench.recalled_run import RecalledRun
 from longjudge_tui.wording import moment, plural
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from longjudge.rubric import Rubric
     from longjudge.settings import Settings
     from longjudge.store import PastJudgment
-    from longjudge_tui.bench.bench import Bench
     from longjudge_tui.bench.outlook import Outlook
     from longjudge_tui.bench.trials import Wanted
 
@@ -73,8 +71,8 @@ class Recalling(HeldBatches):
         """Of a run that was ended by force there is what the store keeps, and no more."""
         if self.run is not None and self.run.result is None:
             return
-        words = f"run of {moment(entry.created)}: ended by force, what it judged is kept"
-        self._remark(f"{words} · {rest_words(cast('Bench', self))}")
+        self.cut_off = f"run of {moment(entry.created)}: ended by force, what it judged is kept"
+        self._remark(self.cut_off)
 
     async def _stand_again(self, entry: Entry, past: PastJudgment, outlook: Outlook) -> None:
         run = await self._restored(past, outlook)

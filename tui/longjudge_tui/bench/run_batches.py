@@ -55,7 +55,9 @@ class RunBatches(Records):
 
     def move_to_live(self) -> bool:
         """Have its batches cancelled, and what they do not answer asked live."""
-        return self._judgment.move_to_live()
+        moved = self._judgment.move_to_live()
+        self.as_batch = self.as_batch and not moved
+        return moved
 
     def sent_batch(self, id: str) -> bool:
         """Whether a batch, by our id of it, is one of its own."""

@@ -6,6 +6,7 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
+from longjudge.batch_pace import DAY
 from longjudge.result import quotes_words, shown_score
 from longjudge.settings import in_seconds
 from longjudge_tui.bench.batch_words import out_words
@@ -153,6 +154,9 @@ def paused_words(run: Run) -> str:
     """That it pauses, what still comes, and what to do."""
     calls = run.in_hand.calls
     coming = f"{plural(calls, 'answer')} still to come" if calls else "nothing is asked"
+    if run.in_batch:
+        # No pause reaches the provider's queue.
+        coming += f", {run.in_batch:,} in a batch go on" if run.batches else ""
     keys = f"{command('pause').shown} goes on, {command('cancel_run').shown} cancels"
     return f"{PAUSED}: {coming} · {keys}"
 
@@ -163,8 +167,11 @@ def judging_words(run: Run | None, how_long: str) -> list[str]:
         return ["judging…"]
     wait = run.ordered_wait
     words = [pause_words(*wait)] if wait else []
+    if not run.in_batch and run.as_batch and run.open_chunks:
+        return [*words, "the batch is being made…"]
     if not run.in_batch:
-        return [*words, f"judging, limit {in_seconds(run.limit)} s…"]
+        limit = "a day" if run.limit == DAY else f"{in_seconds(run.limit)} s"
+        return [*words, f"judging, limit {limit}…"]
     out = out_words(run.in_batch, run.batches, run.sent_since)
     if problem := next((each.problem for each in run.batches if each.problem), ""):
         return [*words, f"{out}: {line(problem, 200)}"]

@@ -73,7 +73,7 @@ class Trials(Foresight):
 
     `refusal` says why no judgment may begin now, and nothing where one may. `remark` is what there
     is to say about the last run beside its result, for as long as the result stands; a `hint` about
-    an older judgment may be in it.
+    an older judgment may be in it. Where it is how one was `cut_off`, what is left is said with it.
     """
 
     session: Session | None
@@ -86,6 +86,7 @@ class Trials(Foresight):
         super().__init__()
         self.run: Run | None = None
         self.remark = ""
+        self.cut_off = ""
         self.hint: Hint | None = None
         self.refusal: Callable[[], str] = lambda: ""
         self.forcing = Forcing()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from longjudge_tui.commands import command
 from longjudge_tui.wording import dollars, line, plural
 
 _USAGE, _SIGNALLED = 2, 128
@@ -75,11 +76,18 @@ class BatchState:
     def _name(self) -> str:
         if self.running:
             return "cancelling the batch run" if self.cancelled else "batch run"
-        if self.cancelled or (self.code or 0) > _SIGNALLED or (self.code or 0) < 0:
+        if self.cancelled or self._signalled:
             return "batch run cancelled" if self.cancelled else "batch run ended by a signal"
         return "batch run failed" if self.code == _USAGE else "batch run ended"
 
     @property
+    def _signalled(self) -> bool:
+        code = self.code or 0
+        return code > _SIGNALLED or code < 0
+
+    @property
     def _why(self) -> str:
-        """What it said, where that is why it came to nothing."""
+        """What it said, where that is why it came to nothing; what leads on from a killed one."""
+        if self._signalled and not self.cancelled:
+            return f" · {command('run_batch').shown} takes over what it left"
         return f" · {line(self.said, 300)}" if self.code == _USAGE and self.said else ""

@@ -40,7 +40,7 @@ def exact_column(tally: Tally, *, concurrency: int, free: bool) -> tuple[Cell, .
         price_words(needs.cost),
         batch_price_words(needs.cost),
         _time(needs, concurrency),
-        _batch_time(free=free),
+        _batch_time(free=free) if needs.to_ask else "none",
     )
 
 

@@ -46,17 +46,14 @@ def judged_otherwise(last: Last, now: By) -> Hint | None:
     return Hint(words, (what_else, f"last: {came_of_it} · {brief}", brief))
 
 
-def cut_off(last: Last, now: By, rest: str) -> str:
-    """How the newest judgment was cut off, where what stands is what it went by; else nothing.
-
-    `rest` says what a run would ask now.
-    """
+def cut_off(last: Last, now: By) -> str:
+    """How the newest judgment was cut off, where what stands is what it went by; else nothing."""
     if not last.left or last.by != now or last.forced:
         return ""
     if last.status == BROKEN_OFF:
-        return f"last run, {moment(last.created)}: ended by force, its verdicts are kept · {rest}"
+        return f"last run, {moment(last.created)}: ended by force, its verdicts are kept"
     judged = f"{last.judged:,} of {plural(last.chunks, 'part')} judged"
-    return f"last run, {moment(last.created)}: {_ending(last)}, {judged} · {rest}"
+    return f"last run, {moment(last.created)}: {_ending(last)}, {judged}"
 
 
 def force_words(last: Last, now: By) -> str:

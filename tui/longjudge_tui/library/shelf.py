@@ -14,7 +14,6 @@ from longjudge.errors import StoreError, UsageError
 from longjudge.text import clean_line
 from longjudge_tui.bench.begun import broken_off
 from longjudge_tui.bench.event_log import LogKind
-from longjudge_tui.bench.going_on import rest_words
 from longjudge_tui.bench.run_words import PAUSED
 from longjudge_tui.estimate.estimates import Estimates
 from longjudge_tui.library.ahead import end_of
@@ -330,8 +329,8 @@ class Shelf:
             # Said for as long as nothing else is to be said about what stands.
             self.bench.hint, self.bench.remark = hint, hint.words
             self.bench.log.add(LogKind.SAID, hint.words)
-        elif last is not None and (words := cut_off(last, self.terms.by, rest_words(self.bench))):
-            self.bench.remark = words
+        elif last is not None and (words := cut_off(last, self.terms.by)):
+            self.bench.remark = self.bench.cut_off = words
 
     def _readable(self, files: Sequence[SessionFile]) -> list[SessionFile]:
         facts = self.counting.facts

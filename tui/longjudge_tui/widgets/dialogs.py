@@ -27,13 +27,20 @@ class QuitDialog(ModalScreen[bool]):
     """Asks once; ctrl+q again means yes. `banner` says what every screen has to say.
 
     It goes by itself once nothing is `in_flight` any more and nothing would be `lost`: there is
-    nothing left to ask.
+    nothing left to ask. Once a batch is `out` it gives way to the question about that.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.QUIT), binding_of("help")]
 
-    def __init__(self, banner: str, in_flight: Callable[[], bool], lost: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        banner: str,
+        in_flight: Callable[[], bool],
+        lost: Callable[[], str],
+        out: Callable[[], bool],
+    ) -> None:
         super().__init__()
+        self._out = out
         self._banner = banner
         self._in_flight = in_flight
         self._lost = lost
@@ -55,6 +62,9 @@ class QuitDialog(ModalScreen[bool]):
 
     def _look(self) -> None:
         running, lost = self._in_flight(), self._lost()
+        if self.is_current and self._out():
+            self.dismiss(None)
+            return
         if self.is_current and not (running or lost):
             self.dismiss(False)
             return
