@@ -75,13 +75,11 @@ def test_the_findings_of_one_that_was_complete_are_said():
     ]
 
 
-def test_a_run_that_was_cut_off_is_said_with_what_going_on_asks():
-    rest = "r goes on: 60 to ask, ~$0.02"
-    words = cut_off(last(), NOW, rest)
-    assert words.endswith(f": cancelled, 15 of 75 parts judged · {rest}")
+def test_a_run_that_was_cut_off_is_said_with_what_it_judged():
+    assert cut_off(last(), NOW).endswith(": cancelled, 15 of 75 parts judged")
     whole = replace(last(), status="complete", judged=75)
     for other in (whole, last(size=800), replace(last(), forced=True)):
-        assert cut_off(other, NOW, rest) == ""
+        assert cut_off(other, NOW) == ""
 
 
 def test_nothing_is_said_where_nobody_noted_it_or_the_rubric_did_not_apply():
