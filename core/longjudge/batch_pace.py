@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MEGABYTE = 1_000_000
+MOST_REQUESTS, MOST_BYTES = 100_000, 256 * MEGABYTE
+"""What a provider takes as one batch [the provider's documents]."""
+
 DAY = 86_400.0
 """Seconds until a batch expires [the provider's documents], and its time limit without another."""
 

@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from longjudge.batch_pace import Pace
+from longjudge.batch_pace import MOST_BYTES, MOST_REQUESTS, Pace
 from longjudge.chunks import (
     DEFAULT_CHUNK_CHARS,
     MAX_CHUNK_CHARS,
@@ -183,8 +183,8 @@ class Profile(_Table):
 class BatchesTable(_Table):
     """How batches are sent and followed, where other than usual: see `batch_pace.Pace`."""
 
-    max_requests: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    max_bytes: Annotated[int, Field(ge=100_000, le=256_000_000)] | None = None
+    max_requests: Annotated[int, Field(ge=1, le=MOST_REQUESTS)] | None = None
+    max_bytes: Annotated[int, Field(ge=100_000, le=MOST_BYTES)] | None = None
     queued: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     longest_look: Annotated[float, Field(gt=0, le=3_600, allow_inf_nan=False)] | None = None
     listed_after: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None

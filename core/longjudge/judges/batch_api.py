@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 BATCH_SHARE: Final = 0.5
 """What a batch costs, of the price of live answers [the provider's documents]."""
 
-MAX_REQUESTS: Final = 100_000
-"""Questions in one batch [the provider's documents]."""
-
 ID_CHARS: Final = 10
 """Characters of our own id of a batch, before the dash in the ids of its questions."""
 
