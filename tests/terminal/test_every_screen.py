@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import importlib
+import json
 import pkgutil
 import re
 from dataclasses import dataclass
@@ -117,14 +118,14 @@ IN_WORKBENCH = (
     Visit("Workbench", "", LETTERS[:9], (Scope.SLIDER, Scope.TIMELINE)),
     Visit("Workbench", "1.", LETTERS_OF_NOTE),
     Visit("TextScreen", "e", LETTERS_OF_NOTE, (Scope.TEXT,)),
-    Visit("TextScreen", "v", LETTERS_OF_NOTE, (Scope.TEXT,)),
+    Visit("TextScreen", "v", f'"quote": "{LETTERS_OF_NOTE[:20]}', (Scope.TEXT,)),
     Visit("ChoiceDialog", "m", "", (Scope.CHOICE,)),
     Visit("ChoiceDialog", "b", "", (Scope.CHOICE,)),
     Visit("FailureLab", "F", "", (Scope.LAB,)),
     Visit("HelpDialog", "?", "KEYS", (Scope.HELP,)),
     Visit("CurveScreen", "C", "", (Scope.CURVE,)),
     Visit("CompareScreen", "D", "judgment of this session", (Scope.COMPARE,)),
-    Visit("PastScreen", "J", LETTERS[:9], (Scope.PAST, Scope.OVER)),
+    Visit("PastScreen", "J2", LETTERS[:20], (Scope.PAST, Scope.OVER)),
     Visit("RubricEditor", "B", "list[str]", (Scope.EDITOR, Scope.NAMING)),
 )
 IN_BATCH = (Visit("QuitBatchesDialog", "\x11", "batch", (Scope.QUIT_BATCH,)),)
@@ -182,6 +183,12 @@ def hostile_rubric(folder):
     return path
 
 
+def with_hostile_title(sample) -> str:
+    first, rest = sample.read_text(encoding="utf-8").split("\n", 1)
+    message = json.loads(first)
+    return json.dumps(message | {"text": f"{NAME} {message['text']}"}) + "\n" + rest
+
+
 def hostile_reply(request, _):
     found = {"event": 0, "quote": NOTE, "note": NOTE}
     return api.later(api.flagged(request, {"destructive_action": [found]}), 0.4)
@@ -194,8 +201,9 @@ def visit_all(terminal, seen, visits, *, every_command):
     for visit in visits:
         terminal.send(visit.keys)
         terminal.until(lambda visit=visit: shown()[-1:] == [visit.screen], visit.screen)
-        terminal.sees(visit.sees)
+        # Only once the screen is painted: the one below may show the same words.
         terminal.quiet()
+        terminal.sees(visit.sees)
         if every_command:
             press_all(terminal, visit, shown)
         if visit.screen not in ("Library", "Workbench") and shown()[-1] == visit.screen:
@@ -232,7 +240,7 @@ def test_nothing_hostile_acts_on_the_terminal_on_any_screen(
 ):
     (folder := tmp_path / "cwd").mkdir()
     for number in range(2):
-        (folder / NAME.format(number)).write_bytes(hostile_sample.read_bytes())
+        (folder / NAME.format(number)).write_text(with_hostile_title(hostile_sample))
     rubric, seen = hostile_rubric(tmp_path), tmp_path / "seen"
     environment |= {"ANTHROPIC_API_KEY": "sk-for-tests", "EDITOR": "true"}
     with MessagesServer(hostile_reply) as server:
