@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import server as api
 from batch_server import ACCEPT_AND_529, ACCEPT_AND_DROP, Accepted, Cut
 from batches_for_tests import configure, words_of
@@ -281,10 +283,17 @@ class Story:
         assert comparable(result) == self.at.undisturbed, process.err
         self.look()
         self.check_questions()
+        self.check_cost()
         assert self.holds() == []
         for table in ("owners", "leases", "batch_items"):
             assert self.rows(f"SELECT * FROM {table}") == [], table
         return result
+
+    def check_cost(self) -> None:
+        """What every answer cost is in the sums once, whichever process was killed over it."""
+        done = longjudge("results", "--aggregate", "--json", **self.variables)
+        [(paid,)] = self.rows("SELECT sum(cost_usd) FROM verdicts")
+        assert done.objects[0]["cost_usd"] == pytest.approx(paid), done.objects[0]["unrecorded"]
 
     def check_questions(self) -> None:
         """Every question was answered in one batch alone."""

@@ -91,7 +91,7 @@ class Asking:
         self._redact = redact
         self._huge = HugeTexts(board.session, board.plan, redact=redact)
         redactor = REDACTOR_VERSION if redact else NO_REDACTOR
-        self.keeper = Keeper(store, judge, rubric, redactor, listener)
+        self.keeper = Keeper(store, judge, rubric, redactor, listener, judgment=holder)
         self._purse = Purse(budget, upper_price)
         self._calls = Calls(judge, board, self._purse, self._keep_late)
         name = board.session.name

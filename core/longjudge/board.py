@@ -18,6 +18,8 @@ from longjudge.store import GapReply
 from longjudge.updates import ChunkUpdate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longjudge.chunks import ChunkPlan
     from longjudge.prices import RunPrice
     from longjudge.sessions.model import Session
@@ -117,6 +119,10 @@ class Board:
         record.tokens += usage.prompt_tokens + usage.output_tokens
         if record.cost_usd is not None:
             record.cost_usd = None if cost_usd is None else record.cost_usd + cost_usd
+
+    def answered_in_batches(self, keys: Sequence[str]) -> list[str]:
+        """Which of the chunks' `keys` were answered in a batch and are counted in what is spent."""
+        return [key for key, record in zip(keys, self.chunks, strict=False) if record.in_batch]
 
     def stand_still(self) -> None:
         """Count no wait until `move_on`: nobody is waited for, it is a person who pauses."""

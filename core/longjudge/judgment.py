@@ -242,7 +242,8 @@ class Judgment(Steering):
         if self._recorded:
             forced = self.fault is not None and self.fault.fills_whole_disk
             untold = self._once and not result.calls and self.fault is None
-            recording = Recording(self._store, self.board, self.rubric, self.store_error)
+            batched = self.board.answered_in_batches(self._keys)
+            recording = Recording(self._store, self.board, self.rubric, self.store_error, batched)
             result, taken = await recording.record(result, forced=forced, once=untold)
             if taken:
                 await self._learn()

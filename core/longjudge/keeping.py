@@ -38,7 +38,14 @@ class Keeper:
     """Writes to the store on a judgment's behalf."""
 
     def __init__(
-        self, store: Store, judge: Judge, rubric: Rubric, redactor: str, listener: Listener
+        self,
+        store: Store,
+        judge: Judge,
+        rubric: Rubric,
+        redactor: str,
+        listener: Listener,
+        *,
+        judgment: str,
     ) -> None:
         self._problem = store.write_error
         self._failing = store.write_error is not None
@@ -51,6 +58,7 @@ class Keeper:
         self._judge = judge
         self._rubric = rubric
         self._redactor = redactor
+        self._judgment = judgment
         self._listener = listener
         self._commits: set[asyncio.Timeout] = set()
         self._bounded = False
@@ -99,6 +107,7 @@ class Keeper:
             usage,
             cost,
             key_parts(judge, chunk_digest, redactor=self._redactor),
+            self._judgment,
         )
         if self._fault is not None and self._fault.fills_disk(part, chunk_tag(chunk_digest)):
             self._lost += 1

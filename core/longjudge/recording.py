@@ -18,6 +18,8 @@ from longjudge.store import PastJudgment, StoreWriteError, note_rubric, real_pat
 from longjudge.store.past_pages import by_the_same
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longjudge.board import Board
     from longjudge.result import Result, ResultFinding
     from longjudge.rubric import Rubric
@@ -57,7 +59,9 @@ async def note_rubric_used(store: Store, rubric: Rubric) -> None:
             await note_rubric(store, rubric)
 
 
-def past_judgment(board: Board, rubric: Rubric, result: Result) -> PastJudgment:
+def past_judgment(
+    board: Board, rubric: Rubric, result: Result, batched: Sequence[str] = ()
+) -> PastJudgment:
     """The judgment by `rubric` that ended with `result`; slow where it has very many parts."""
     session = board.session
     return PastJudgment(
@@ -73,17 +77,29 @@ def past_judgment(board: Board, rubric: Rubric, result: Result) -> PastJudgment:
         result=result.to_dict(),
         digests=tuple(_digest(board, finding) for finding in result.findings),
         gaps=board.gap_replies(),
+        batched=tuple(batched),
     )
 
 
 class Recording:
-    """Records what came of a board by `rubric`; `store_error` is what is not kept of it, if any."""
+    """Records what came of a board by `rubric`; `store_error` is what is not kept of it, if any.
 
-    def __init__(self, store: Store, board: Board, rubric: Rubric, store_error: str | None) -> None:
+    `batched` are the keys of the questions that were answered in batches.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        board: Board,
+        rubric: Rubric,
+        store_error: str | None,
+        batched: Sequence[str],
+    ) -> None:
         self._store = store
         self._board = board
         self._rubric = rubric
         self._store_error = store_error
+        self._batched = batched
 
     async def record(self, result: Result, *, forced: bool, once: bool) -> tuple[Result, bool]:
         """The result as it is told, and whether the store took it.
@@ -92,7 +108,9 @@ class Recording:
         one. With `forced` the disk is full.
         """
         store = self._store
-        past = await asyncio.to_thread(past_judgment, self._board, self._rubric, result)
+        past = await asyncio.to_thread(
+            past_judgment, self._board, self._rubric, result, self._batched
+        )
         if once and (id := await told_already(store, past)):
             return replace(result, id=id), False
         try:

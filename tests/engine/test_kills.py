@@ -80,6 +80,9 @@ def test_the_command_killed_at_random_moments_pays_for_no_answer_twice(
     [result] = done.objects
     assert (done.code, result["status"], result["holds_left"]) == (0, "complete", 0)
     assert result["calls"] == len(served.requests) - before == count - (before - lost)
+    told = longjudge("results", "--aggregate", "--json", "--store", str(store_file)).objects[0]
+    [(paid,)] = rows(store_file, "SELECT sum(cost_usd) FROM verdicts")
+    assert told["cost_usd"] == pytest.approx(paid)
     assert rows(store_file, "PRAGMA integrity_check") == [("ok",)]
     assert rows(store_file, "SELECT key FROM leases UNION ALL SELECT id FROM owners") == []
 

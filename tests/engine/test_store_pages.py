@@ -44,7 +44,7 @@ def test_nothing_that_stands_in_a_file_or_its_log_is_an_error(
     written = (
         io.BytesIO(chance.randbytes(32 + 3 * (24 + PAGE)) + bytes(data[:PAGE])) if log else None
     )
-    found = [record for record in records(Pages(io.BytesIO(data), written)) if len(record) == 19]
+    found = [record for record in records(Pages(io.BytesIO(data), written)) if len(record) == 20]
     assert len(found) <= 8 * COUNT
     if not (changes or cut or log):
         assert len(found) == COUNT

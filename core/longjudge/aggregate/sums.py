@@ -4,7 +4,8 @@ Several judgments of one session by the same rubric version, model and chunk set
 after the other: only the newest counts, so that a session that was judged again does not count
 twice. What they cost, and what the store saved, is summed over all of them, since each was paid.
 Scores are averaged neither across rubric versions nor models nor chunk settings. A judgment in
-which failures were forced counts nowhere.
+which failures were forced counts nowhere. What was paid for and stands in no judgment, such as the
+answers of a run that was killed, counts in the cost alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from longjudge.states import GapReason, JudgmentStatus
+from longjudge.store import UnrecordedCost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +62,7 @@ class Totals:
 
     `forced` and `unread` judgments are not among them: failures were forced in them, or they do
     not read. `cost_known` is in US dollars, for all judgments but those `unpriced`, which have
-    no price or do not read.
+    no price or do not read, and with what is known of the `unrecorded` answers.
     """
 
     judgments: int
@@ -74,11 +76,12 @@ class Totals:
     cost_known: float
     unpriced: int
     calls_saved: int
+    unrecorded: UnrecordedCost
 
     @property
     def cost_usd(self) -> float | None:
         """What all of them cost; None where that of one is unknown."""
-        return None if self.unpriced else self.cost_known
+        return None if self.unpriced or self.unrecorded.unpriced else self.cost_known
 
 
 @dataclass(slots=True)
@@ -133,6 +136,7 @@ class Sums:
         self._gaps: Counter[str] = Counter()
         self._rubrics: dict[_Key, _Sum] = {}
         self._cost, self._unpriced, self._saved = array("d"), 0, 0
+        self._unrecorded = UnrecordedCost()
 
     def add(self, entry: Entry, calls_saved: int) -> int | None:
         """Add the next older judgment.
@@ -170,6 +174,10 @@ class Sums:
         self._unread += judgments
         self._unpriced += judgments
 
+    def add_unrecorded(self, cost: UnrecordedCost) -> None:
+        """Add what was paid for answers that stand in no judgment."""
+        self._unrecorded = cost
+
     def totals(self) -> Totals:
         """What was added, all together."""
         last_used_first = sorted(self._rubrics.items(), key=lambda pair: -pair[1].newest)
@@ -182,9 +190,10 @@ class Sums:
             by_status=_in_order(self._by_status, JudgmentStatus),
             gaps=_in_order(self._gaps, GapReason),
             by_rubric=tuple(row.row(key) for key, row in last_used_first),
-            cost_known=fsum(self._cost),
+            cost_known=fsum((*self._cost, self._unrecorded.cost_usd)),
             unpriced=self._unpriced,
             calls_saved=self._saved,
+            unrecorded=self._unrecorded,
         )
 
 

@@ -18,7 +18,7 @@ from longjudge.marks import Mark
 from longjudge.redaction import redacted_fields, redacted_text
 from longjudge.report.aggregate import aggregate_json, aggregate_markdown, aggregate_text
 from longjudge.report.outcome import findings_of
-from longjudge.store import Store
+from longjudge.store import Store, unrecorded_cost
 from longjudge.streams import tell
 
 if TYPE_CHECKING:
@@ -79,11 +79,13 @@ async def _aggregate(
     store = await Store.open_to_read(store_path)
     try:
         ids = await store.judgment_ids(start)
+        unrecorded = await unrecorded_cost(store, start)
         sums, recurrences = await _added_up(store, ids)
         most = None if request.format == "json" else MOST_GROUPS
         told = await _told(store, ids, recurrences.groups[:most], redact=request.redact)
     finally:
         await store.aclose()
+    sums.add_unrecorded(unrecorded)
     aggregate = Aggregate(
         since=request.since,
         start=start,
@@ -94,7 +96,7 @@ async def _aggregate(
         alone=recurrences.alone,
         marked_wrong=recurrences.marked_wrong,
     )
-    return aggregate, bool(ids)
+    return aggregate, bool(ids or unrecorded.answers)
 
 
 async def _added_up(store: Store, ids: Sequence[str]) -> tuple[Sums, Recurrences]:

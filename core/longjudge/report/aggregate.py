@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from longjudge.aggregate.sums import RubricSum, Totals
     from longjudge.aggregate.told import Aggregate, Example, ToldRecurrence
+    from longjudge.store import UnrecordedCost
 
 _AVERAGED = "never averaged across rubric versions, models or chunk sizes"
 
@@ -42,6 +43,7 @@ def aggregate_json(aggregate: Aggregate) -> str:
         "unread": totals.unread,
         "cost_known_usd": totals.cost_known,
         "cost_unknown": totals.unpriced,
+        "unrecorded": _unrecorded_json(totals.unrecorded),
         "findings": {
             "recurring": aggregate.repeated,
             "alone": aggregate.alone,
@@ -134,13 +136,39 @@ def _facts(totals: Totals) -> list[str]:
     lines += [f"status: {_counts(totals.by_status)}", f"gaps: {_counts(totals.gaps)}"]
     saved = f"{_many(totals.calls_saved, 'call')} saved by the store"
     if totals.cost_usd is None:
+        unpriced = [
+            _many(count, word)
+            for count, word in (
+                (totals.unpriced, "judgment"),
+                (totals.unrecorded.unpriced, "answer"),
+            )
+            if count
+        ]
         lines.append(
-            f"cost unknown: no price is known for {_many(totals.unpriced, 'judgment')}, all others"
+            f"cost unknown: no price is known for {' and '.join(unpriced)}, all others"
             f" together cost {money(totals.cost_known)} · {saved}"
         )
     else:
         lines.append(f"cost {money(totals.cost_usd)} · {saved}")
+    if totals.unrecorded.answers:
+        lines.append(_unrecorded_words(totals.unrecorded))
     return lines
+
+
+def _unrecorded_words(cost: UnrecordedCost) -> str:
+    return (
+        f"{money(cost.cost_usd)} of it for {_many(cost.answers, 'answer')} in no judgment: of runs"
+        " that were killed or left their batch, of parts tried alone, or still being judged"
+    )
+
+
+def _unrecorded_json(cost: UnrecordedCost) -> dict[str, object]:
+    return {
+        "answers": cost.answers,
+        "cost_usd": None if cost.unpriced else cost.cost_usd,
+        "cost_known_usd": cost.cost_usd,
+        "cost_unknown": cost.unpriced,
+    }
 
 
 def _many(count: int, word: str) -> str:

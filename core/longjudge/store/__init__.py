@@ -16,6 +16,7 @@ from longjudge.store.rubric_versions import (
 )
 from longjudge.store.store import KeptVerdict, KeyParts, Provenance, Store
 from longjudge.store.token_factors import learn_tokens, token_factor, token_factors
+from longjudge.store.unrecorded import UnrecordedCost, unrecorded_cost
 from longjudge.store.upkeep import Origin
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Store",
     "StoreWriteError",
     "Stretch",
+    "UnrecordedCost",
     "earlier_verdicts",
     "last_gap",
     "learn_tokens",
@@ -43,4 +45,5 @@ __all__ = [
     "rubric_versions",
     "token_factor",
     "token_factors",
+    "unrecorded_cost",
 ]

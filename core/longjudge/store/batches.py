@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from longjudge.store import unrecorded
 from longjudge.store.batch_rows import (
     KEPT,
     Batch,
@@ -336,7 +337,8 @@ async def unanswered(store: StoreFile, judgment: str) -> set[str]:
 async def forget_over(store: StoreFile, holder: str | None = None) -> None:
     """Drop the questions of batches that are over, of `holder` or of nobody who lives.
 
-    What came of them is in verdicts and judgments by then. The batches themselves are remembered
+    What came of them is in verdicts and judgments by then, and what is in no judgment of what they
+    cost is kept. The batches themselves are remembered
     for a while.
 
     Raises:
@@ -353,7 +355,10 @@ async def forget_over(store: StoreFile, holder: str | None = None) -> None:
     values = () if holder is None else (holder,)
     if not await store.read(f"SELECT 1 FROM batch_items WHERE {gone} LIMIT 1", values):
         return
-    await store.write(f"DELETE FROM batch_items WHERE {gone}", values)
+    await store.write_together(
+        (unrecorded.kept_of(gone), [values]),
+        (f"DELETE FROM batch_items WHERE {gone}", [values]),
+    )
     await store.write(
         f"DELETE FROM batches WHERE NOT {_LIVE} AND created < ?"
         " AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch = batches.id)",

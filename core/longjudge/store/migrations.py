@@ -50,8 +50,30 @@ _ITEM_COLUMNS = """
             problem TEXT NOT NULL,
             reply TEXT NOT NULL,
             usage TEXT NOT NULL,
-            cost_usd REAL
+            cost_usd REAL,
+            counted INTEGER NOT NULL DEFAULT 0
 """
+_COST_COLUMNS = """
+            judgment TEXT NOT NULL,
+            batch TEXT NOT NULL,
+            answers INTEGER NOT NULL,
+            unpriced INTEGER NOT NULL,
+            cost_usd REAL NOT NULL,
+            last REAL NOT NULL
+"""
+# Not of one that is recorded already: its result counts what it was answered, be it kept late.
+_NOTE_COST = """
+            INSERT INTO unrecorded_costs (judgment, batch, answers, unpriced, cost_usd, last)
+            SELECT NEW.asked_by, '', 1, NEW.cost_usd IS NULL, coalesce(NEW.cost_usd, 0.0),
+                NEW.created
+            WHERE NOT EXISTS (SELECT 1 FROM judgments WHERE id = NEW.asked_by)
+            ON CONFLICT (judgment, batch) DO UPDATE SET
+                answers = answers + 1,
+                unpriced = unpriced + excluded.unpriced,
+                cost_usd = cost_usd + excluded.cost_usd,
+                last = max(last, excluded.last);
+"""
+_COSTS = "NEW.asked_by != '' AND NEW.cost_usd IS NOT 0.0"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -232,6 +254,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # Who asks for a key looks at what is on its way alone.
         "CREATE INDEX batch_items_on_the_way ON batch_items (key) WHERE outcome = ''",
         "CREATE INDEX batch_items_by_judgment ON batch_items (judgment)",
+        # What was paid for and is in no judgment: by the judgment that asked, and the batch that
+        # it was in, empty for live answers. Those are noted with their verdicts.
+        f"""
+        CREATE TABLE unrecorded_costs (
+            {_COST_COLUMNS},
+            PRIMARY KEY (judgment, batch)
+        ) WITHOUT ROWID
+        """,
+        "ALTER TABLE verdicts ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",
+        f"""
+        CREATE TRIGGER cost_noted AFTER INSERT ON verdicts WHEN {_COSTS} BEGIN
+            {_NOTE_COST}
+        END
+        """,
+        f"""
+        CREATE TRIGGER cost_noted_again AFTER UPDATE ON verdicts WHEN {_COSTS} BEGIN
+            {_NOTE_COST}
+        END
+        """,
     ),
 )
 """Each entry is what takes the schema from version `n` to `n + 1` (`PRAGMA user_version`)."""
@@ -241,6 +282,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 _WITHOUT_BATCHES = (
     f"CREATE TEMP TABLE batches ({_BATCH_COLUMNS})",
     f"CREATE TEMP TABLE batch_items ({_ITEM_COLUMNS})",
+    f"CREATE TEMP TABLE unrecorded_costs ({_COST_COLUMNS})",
 )
 
 _WITHOUT_VERSIONS = (

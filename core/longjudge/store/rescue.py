@@ -58,7 +58,7 @@ class _Table:
     """A table's columns in their order, each with its kind, and what else makes a row usable.
 
     Kinds: text, integer, real, `?` for a real number or none. `old` is how many columns there were
-    at first; `filled` makes the others.
+    at other times; `filled` makes the others.
     """
 
     name: str
@@ -66,11 +66,16 @@ class _Table:
     columns: dict[str, str]
     usable: Callable[[Sequence[Value]], bool] = lambda row: True
     filled: Callable[[Sequence[Value]], Sequence[Value]] = lambda row: row
-    old: int | None = None
+    old: tuple[int, ...] = ()
+
+    @property
+    def lengths(self) -> set[int]:
+        """How many values a row may have."""
+        return {len(self.columns), *self.old}
 
     def row(self, values: Sequence[Value]) -> Row | None:
         """The row as it goes into the new store; None where it is no usable one."""
-        if len(values) not in (self.old, len(self.columns)):
+        if len(values) not in self.lengths:
             return None
         values = self.filled(values)
         row = [_fit(value, kind) for value, kind in zip(values, self.columns.values(), strict=True)]
@@ -116,7 +121,8 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _full_verdict(row: Sequence[Value]) -> Sequence[Value]:
-    return [*row, *[""] * (len(_VERDICT_COLUMNS) - len(row))]
+    # What a verdict cost is noted by itself: who asked would have it noted once more.
+    return [*row, *[""] * (len(_VERDICT_COLUMNS) - len(row))][: len(_VERDICT_COLUMNS)]
 
 
 def _full_judgment(row: Sequence[Value]) -> Sequence[Value]:
@@ -155,16 +161,26 @@ _VERDICT_COLUMNS = _columns(
     " cache_write_tokens:integer cost_usd:? created:real chunk_digest parameters prompt rendering"
     " redactor"
 )
+_ITEM_COLUMNS = _columns(
+    "batch key judgment part:integer chunk_digest disputed:integer outcome problem reply usage"
+    " cost_usd:? counted:integer"
+)
 _JUDGMENT_COLUMNS = _columns(
     "id path session_id rubric rubric_version model status result created:real real_path digests"
     " summary asked:integer asked_seconds:real"
 )
 
 _TABLES = (
-    _Table("verdicts", "key", _VERDICT_COLUMNS, _is_verdict, _full_verdict, old=14),
-    _Table("judgments", "id", _JUDGMENT_COLUMNS, _is_judgment, _full_judgment, old=9),
+    _Table("verdicts", "key", _VERDICT_COLUMNS, _is_verdict, _full_verdict, old=(14, 20)),
+    _Table("judgments", "id", _JUDGMENT_COLUMNS, _is_judgment, _full_judgment, old=(9,)),
     _Table("marks", "digest", _columns("digest criterion mark created:real"), _is_mark),
     _Table("gap_replies", "judgment", _columns("judgment part:integer problem reply")),
+    _Table(
+        "unrecorded_costs",
+        "judgment",
+        _columns("judgment batch answers:integer unpriced:integer cost_usd:real last:real"),
+        lambda row: cast("str", row[0]).startswith("j_"),
+    ),
     _Table(
         "token_factors",
         "model",
@@ -185,14 +201,7 @@ _TABLES = (
             " rubric_version rubric_toml parameters prompt rendering redactor price"
         ),
     ),
-    _Table(
-        "batch_items",
-        "batch",
-        _columns(
-            "batch key judgment part:integer chunk_digest disputed:integer outcome problem reply"
-            " usage cost_usd:?"
-        ),
-    ),
+    _Table("batch_items", "batch", _ITEM_COLUMNS),
 )
 _EARLIER = _Table(
     "earlier_verdicts",
@@ -295,7 +304,7 @@ def _copy_table(
         # An older schema has no such table, and a damaged one hides it.
         return _reads_well(source)
     columns = [name for name in table.columns if name in names or name == "rowid"]
-    if len(columns) not in (table.old, len(table.columns)):
+    if len(columns) not in table.lengths:
         # The list of tables itself is damaged: no row of it would be whole.
         return False
     for way in ("ASC", "DESC"):
@@ -364,7 +373,7 @@ def _copy_pages(
 ) -> None:
     by_length: dict[int, list[_Table]] = {}
     for table in _TABLES:
-        for length in {len(table.columns), table.old or len(table.columns)}:
+        for length in table.lengths:
             by_length.setdefault(length, []).append(table)
     log = log_of(damaged)
     pages = Pages(

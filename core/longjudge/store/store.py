@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from longjudge.marks import Mark
-from longjudge.store import gap_replies, past, readable
+from longjudge.store import gap_replies, past, readable, unrecorded
 from longjudge.store.file import SHORT_PATIENCE_SECONDS, StoreFile, StoreWriteError
 from longjudge.store.grouped import GroupedWrites
 from longjudge.store.owed import Owed
@@ -40,7 +40,7 @@ LOOKUP_KEYS = 5_000
 _VERDICT_COLUMNS = (
     "key, verdict, raw_reply, disagrees, model, endpoint, rubric, rubric_version, input_tokens,"
     " output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, created, chunk_digest,"
-    " parameters, prompt, rendering, redactor"
+    " parameters, prompt, rendering, redactor, asked_by"
 )
 
 _RENEW = "UPDATE SET " + ", ".join(
@@ -50,7 +50,7 @@ _RENEW = "UPDATE SET " + ", ".join(
 # A file may hold any time, and what is no time replaces whatever stands there, if anything may.
 # The very row that stands there was committed before a try that failed further on.
 _KEEP = f"""
-    INSERT INTO verdicts ({_VERDICT_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+    INSERT INTO verdicts ({_VERDICT_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
     ON CONFLICT (key) DO {_RENEW}
     WHERE (? OR verdicts.created < ?) AND verdicts.created IS NOT excluded.created
 """
@@ -84,7 +84,11 @@ class KeyParts:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Who gave a verdict, by which rubric, what it cost, and what it was about."""
+    """Who gave a verdict, by which rubric, what it cost, and what it was about.
+
+    `asked_by` is the id of the judgment whose result is to count the cost; empty where that is
+    noted by other means.
+    """
 
     model: str
     endpoint: str
@@ -93,6 +97,7 @@ class Provenance:
     usage: Usage
     cost_usd: float | None
     parts: KeyParts = KeyParts()
+    asked_by: str = ""
 
 
 class Store(StoreFile):
@@ -206,6 +211,7 @@ class Store(StoreFile):
                 parts.prompt,
                 parts.rendering,
                 parts.redactor,
+                provenance.asked_by,
                 replaces_before == math.inf,
                 replaces_before,
             ),
@@ -224,6 +230,7 @@ class Store(StoreFile):
             (past.INSERT, [row]),
             (gap_replies.DELETE, [(judgment.id,)]),
             (gap_replies.INSERT, gaps),
+            *unrecorded.recorded(judgment.id, judgment.batched),
         )
 
     async def judgment(self, id: str) -> PastJudgment | None:

@@ -1,0 +1,85 @@
+"""What was paid for answers that no recorded judgment counts.
+
+Such are those of a process that was killed, of a batch that came home after its judgment had ended,
+of a chunk tried by itself, and of what is being judged right now.
+
+What a live answer cost is noted with its verdict, in one commit, and dropped with the record of the
+judgment that asked: its result has the cost from then on. A batch's questions keep theirs, and each
+is marked as counted with the record of the judgment that took it in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longjudge.store.file import StoreFile
+
+_UNCOUNTED: Final = "outcome != '' AND NOT counted AND cost_usd IS NOT 0.0"
+_ENDED: Final = "coalesce((SELECT max(ended, created) FROM batches WHERE id = batch), 0.0)"
+
+_DROP: Final = "DELETE FROM unrecorded_costs WHERE judgment = ? AND batch = ''"
+_COUNT: Final = """
+    UPDATE batch_items SET counted = 1
+    WHERE judgment = ? AND outcome != '' AND key IN (SELECT value FROM json_each(?))
+"""
+_SUM: Final = f"""
+    SELECT total(answers), total(unpriced), total(cost_usd) FROM (
+        SELECT answers, unpriced, cost_usd FROM unrecorded_costs WHERE last >= ?1
+        UNION ALL
+        SELECT 1, cost_usd IS NULL, coalesce(cost_usd, 0.0) FROM batch_items
+        WHERE {_UNCOUNTED} AND {_ENDED} >= ?1
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UnrecordedCost:
+    """How many answers were paid for, and `cost_usd` for all but those `unpriced`."""
+
+    answers: int = 0
+    unpriced: int = 0
+    cost_usd: float = 0.0
+
+
+def recorded(
+    judgment: str, batched: Sequence[str]
+) -> tuple[tuple[str, Sequence[Sequence[str]]], ...]:
+    """The statements, each with its values, that go with the record of a judgment.
+
+    `batched` are the keys of the questions whose answers in batches it counts.
+    """
+    count = [(judgment, msgspec.json.encode(list(batched)).decode())] if batched else []
+    return (_DROP, [(judgment,)]), (_COUNT, count)
+
+
+def kept_of(items: str) -> str:
+    """The statement that keeps what is not counted of the `items` that are about to be dropped.
+
+    `items` is a condition on the rows of questions.
+    """
+    return f"""
+        INSERT INTO unrecorded_costs (judgment, batch, answers, unpriced, cost_usd, last)
+        SELECT judgment, batch, count(*), count(*) - count(cost_usd), total(cost_usd), {_ENDED}
+        FROM batch_items WHERE {items} AND {_UNCOUNTED} GROUP BY judgment, batch
+        ON CONFLICT (judgment, batch) DO UPDATE SET
+            answers = answers + excluded.answers,
+            unpriced = unpriced + excluded.unpriced,
+            cost_usd = cost_usd + excluded.cost_usd
+    """
+
+
+async def unrecorded_cost(store: StoreFile, since: float | None = None) -> UnrecordedCost:
+    """What was paid for since then (seconds since 1970) and stands in no recorded judgment.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rows = await store.read(_SUM, (since if since is not None else float("-inf"),))
+    answers, unpriced, cost = rows[0]
+    return UnrecordedCost(int(answers), int(unpriced), cost)
