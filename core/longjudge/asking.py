@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from longjudge.flights import Flights
     from longjudge.judges.base import Answer, Judge, Question
     from longjudge.pauses import Pause
-    from longjudge.prices import Usage
     from longjudge.rubric import Rubric
     from longjudge.store import KeptVerdict, Store
     from longjudge.updates import Listener
@@ -58,9 +57,9 @@ class Asking:
     """Asks about the chunks of a board that the store could not answer; `keeper` keeps verdicts.
 
     `holder` is the judgment's id, under which leases are taken.
-    `upper_price(position, max_tokens)` is the most that a question may cost, for the budget;
-    `answered(position, usage)` is told what each answer used. With `fresh` only answers to
-    questions that are on their way, or still to come, count; with `redact` they hold no secret.
+    `upper_price(position, max_tokens)` is the most that a question may cost, for the budget. With
+    `fresh` only answers to questions that are on their way, or still to come, count; with `redact`
+    they hold no secret.
     """
 
     def __init__(
@@ -77,7 +76,6 @@ class Asking:
         concurrency: int,
         budget: Budget | None = None,
         upper_price: Callable[[int, int], float | None] = lambda position, max_tokens: None,
-        answered: Callable[[int, Usage], None] = lambda position, usage: None,
         fresh: bool = False,
         redact: bool = True,
     ) -> None:
@@ -109,7 +107,6 @@ class Asking:
             keys, flights, self.leases, self._wait_is_over, fresh=fresh, alone=self._calls.unsent
         )
         self._listener = listener
-        self._answered = answered
         self._over = asyncio.Event()
         self._waits = Waits(PAUSES, judge.endpoint)
         self._schedule = Schedule(pause=self._waits.current)
@@ -379,7 +376,6 @@ class Asking:
         """Read an answer that was paid for; whether the schedule is done with the chunk."""
         cost = self._calls.cost(answer)
         self._board.answered(position, answer.usage, cost)
-        self._answered(position, answer.usage)
         self._board.chunks[position].raw_reply = bounded_reply(answer.text)
         kept = understand(self._judge, question, answer)
         if isinstance(kept, BadReply):

@@ -18,7 +18,7 @@ from longjudge.store import GapReply
 from longjudge.updates import ChunkUpdate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from longjudge.chunks import ChunkPlan
     from longjudge.prices import RunPrice
@@ -81,11 +81,17 @@ class Spent:
 class Board:
     """The chunks of one judgment by position, from 0.
 
-    `redacted` says that the judge reads the texts without their secrets.
+    `redacted`: the judge reads texts without secrets. `answered` hears what each answer used.
     """
 
     def __init__(
-        self, session: Session, plan: ChunkPlan, listener: Listener, *, redacted: bool = False
+        self,
+        session: Session,
+        plan: ChunkPlan,
+        listener: Listener,
+        *,
+        redacted: bool = False,
+        answered: Callable[[int, Usage], None] = lambda position, usage: None,
     ) -> None:
         self.session = session
         self.plan = plan
@@ -96,6 +102,7 @@ class Board:
         self._lean: dict[KeptVerdict, KeptVerdict] = {}
         self.redacted = redacted
         self._still = False
+        self._answered = answered
 
     def started(self, position: int) -> None:
         """A question about the chunk goes out now."""
@@ -115,6 +122,7 @@ class Board:
     def answered(self, position: int, usage: Usage, cost_usd: float | None) -> None:
         """An answer about the chunk came, and was paid for."""
         self.spent.add(usage, cost_usd)
+        self._answered(position, usage)
         record = self.chunks[position]
         record.tokens += usage.prompt_tokens + usage.output_tokens
         if record.cost_usd is not None:

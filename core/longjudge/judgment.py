@@ -130,7 +130,7 @@ class Judgment(Steering):
             session.index, self.settings.chunk_chars, self.settings.chunk_tokens
         )
         redact = self.settings.redact
-        self.board = Board(session, self.plan, listener, redacted=redact)
+        self.board = Board(session, self.plan, listener, redacted=redact, answered=self._answered)
         self._keys: list[str] = []
         self._store = store
         self._listener = listener
@@ -157,7 +157,6 @@ class Judgment(Steering):
             concurrency=self.settings.concurrency,
             budget=budget,
             upper_price=self._upper_price,
-            answered=self._answered,
             fresh=fresh,
             redact=redact,
         )
@@ -226,8 +225,8 @@ class Judgment(Steering):
             await asyncio.to_thread(self._get_ready)
             with FLIGHTS.judging():
                 try:
-                    await self._settle_kept()
                     self._watch = TokenWatch(await self._known_factor())
+                    await self._settle_kept()
                     if self._batched is not None:
                         if self._batched.stop is not None:
                             self._asking.stop(self._batched.stop)

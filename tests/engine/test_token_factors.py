@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import server as api
+from batches_for_tests import judge_batch
 from commands_for_tests import longjudge
 from judgments_for_tests import MODEL, Watched, run
 from longjudge.budget import Budget
@@ -75,6 +76,18 @@ async def test_a_judgment_learns_from_all_its_answers_and_the_next_one_goes_on(
     assert second.answers == 2 * COUNT
     assert 1.0 <= second.factor < 1.2
     assert second.deviation > 0
+
+
+def test_answers_in_batches_teach_what_live_ones_do(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    tokens = asyncio.run(expected_tokens(session_file, store_file))
+    served.script = counting(lambda _: round(tokens[0] * 1.5))
+    done = judge_batch(session_file, "--store", store_file)
+    assert done.objects[0]["status"] == "complete"
+    [(key, seen)] = asyncio.run(kept_factors(store_file)).items()
+    assert key == (MODEL, "events")
+    assert (seen.factor, seen.answers) == (pytest.approx(1.5, rel=0.02), COUNT)
 
 
 @pytest.mark.parametrize("tokens", [0, 1, 10**9])
