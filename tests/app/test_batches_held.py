@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import server as api
 from longjudge.config import BatchesTable, Configuration
 from longjudge.judges.make import make_judge
 from longjudge.owner import this_process
+from longjudge.states import JudgmentStatus
 from longjudge.store import Store
 from longjudge_tui.bench import holding
 from server import FOREVER, MessagesServer
@@ -85,6 +87,59 @@ async def test_a_batch_is_listed_and_cancelled_under_the_cursor_and_its_states_a
         await desk.sees("HOLDS none")
         await desk.until(lambda: not desk.bench.running)
         assert served.batches.called["cancel"] == 1
+
+
+async def test_a_judgment_whose_batch_is_cancelled_is_cancelled(open_desk, write_session, served):
+    served.batches.done_at_cancel = 0.5
+    async with open_desk(
+        write_session("a.jsonl", EVENTS), judge=judge(), config=QUICK, size=WIDE
+    ) as desk:
+        await send(desk)
+        await desk.press("H")
+        await row_with(desk, "▤ out", "this window")
+        await desk.press("c")
+        await desk.sees("The judgment ends with it, as cancelled.")
+        await desk.press("enter")
+        await desk.until(lambda: "cancelled; 2 of 4 parts judged" in desk.title("status"))
+        result = desk.bench.run.result
+    assert result.status is JudgmentStatus.CANCELLED
+    assert result.gaps == {"cancelled": 2}
+    assert (result.judged_chunks, result.unjudged_chunks, result.chunks) == (2, 2, CHUNKS)
+    assert served.batches.called["cancel"] == 1
+
+
+async def test_what_is_asked_live_goes_on_when_the_batch_beside_it_is_cancelled(
+    open_desk, write_session, served
+):
+    served.batches.done_at_cancel = 0.0
+    served.script = lambda request, _: (
+        api.clean(request) if request.custom_id else api.held(request)
+    )
+    async with open_desk(
+        write_session("a.jsonl", EVENTS), judge=judge(), config=QUICK, size=WIDE, concurrency=1
+    ) as desk:
+        await planned(desk)
+        await desk.press("r")
+        await desk.until(lambda: served.requests)
+        await desk.press("A")
+        await desk.sees("Move the rest into a batch?")
+        await desk.press("enter")
+        await desk.until(lambda: f"{CHUNKS - 1} in a batch (msgbatch_" in desk.title("status"))
+        await desk.press("H")
+        await row_with(desk, "▤ out", "this window")
+        batch = next(i for i, row in enumerate(desk.rows("holds")) if "msgbatch_" in row)
+        await desk.press(*["down"] * batch)
+        await desk.press("c")
+        await desk.sees("Cancel this batch?")
+        assert "The judgment ends with it" not in desk.text
+        await desk.press("enter")
+        await row_with(desk, "✓ released", "msgbatch_")
+        assert desk.bench.running
+        served.release()
+        await desk.until(lambda: "1 of 4 parts judged" in desk.title("status"))
+        result = desk.bench.run.result
+    assert result.status is JudgmentStatus.PARTIAL
+    assert result.gaps == {"cancelled": 3}
 
 
 async def left_running(path, store, open_desk):

@@ -72,6 +72,37 @@ async def test_what_a_batch_costs_and_how_long_it_takes_is_said_before_it_is_sen
         assert not served.requests
 
 
+async def test_the_title_of_the_chunks_has_no_live_price_of_what_is_in_a_batch(
+    open_desk, write_session, served
+):
+    served.script = lambda request, _: (
+        api.clean(request) if request.custom_id else api.held(request)
+    )
+    path = write_session("a.jsonl", EVENTS)
+    async with open_desk(path, judge=judge(), config=QUICK, concurrency=2) as desk:
+
+        def title():
+            return desk.title("chunks-title")
+
+        await desk.until(lambda: "4 to ask · ~$" in title())
+        cost = desk.bench.outlook.totals.cost_usd
+        await desk.press("r")
+        await desk.until(lambda: len(served.requests) == 2)
+        await desk.press("A")
+        await desk.sees("Move the rest into a batch?")
+        await desk.press("enter")
+        half = f"0 kept · 2 in a batch · 2 to ask · ~${cost / 2:.4f}"
+        await desk.until(lambda: half in title(), half)
+        served.release()
+        await desk.until(lambda: title().endswith("2 kept · 2 in a batch"))
+        assert "$" not in title()
+        assert desk.bench.running
+        await desk.press("escape", "enter")
+        # Nobody waits for it here any more, and it is in the batch as before.
+        await desk.until(lambda: desk.bench.run is None)
+        await desk.until(lambda: title().endswith("2 kept · 2 in a batch"))
+
+
 async def test_enter_leaves_the_batch_running_and_the_next_start_shows_its_verdicts(
     open_desk, write_session, served, tmp_path
 ):

@@ -447,7 +447,7 @@ def test_a_judgment_that_an_older_version_recorded_is_shown(store_file: Path) ->
 
 
 @pytest.mark.parametrize("format", ["text", "md", "json"])
-def test_what_is_no_text_in_the_store_is_passed_over(store_file: Path, format: str) -> None:
+def test_what_is_no_text_in_the_store_is_left_out_and_said(store_file: Path, format: str) -> None:
     gaps = GapReply(1, "why", "reply"), GapReply(2, "but", "why")
     record(store_file, past("j_damaged"), replace(past("j_whole"), gaps=gaps))
     mark(store_file, ("aa", "broken_promise", Mark.RIGHT))
@@ -456,7 +456,8 @@ def test_what_is_no_text_in_the_store_is_passed_over(store_file: Path, format: s
         store.execute("UPDATE gap_replies SET reply = x'ff' WHERE part = 1")
         store.execute("UPDATE marks SET digest = x'ff'")
     listed = longjudge("results", "--format", format)
-    assert (listed.code, listed.err) == (0, "")
+    said = "longjudge: 1 judgment cannot be read and is left out\n"
+    assert (listed.code, listed.err) == (0, said)
     assert "j_whole" in listed.out
     assert "j_damaged" not in listed.out
     shown = longjudge("results", "j_whole", "--format", format)
@@ -464,6 +465,10 @@ def test_what_is_no_text_in_the_store_is_passed_over(store_file: Path, format: s
     assert "but" in shown.out
     gone = longjudge("results", "j_damaged")
     assert (gone.code, gone.out) == (2, "")
+    with closing(sqlite3.connect(store_file)) as store, store:
+        store.execute("DELETE FROM judgments WHERE id = 'j_whole'")
+    # There is one, and it cannot be shown: that is not the same as none.
+    assert longjudge("results", "--format", format).err == said
 
 
 def test_a_judgment_of_an_unknown_shape_hides_no_other(store_file: Path) -> None:

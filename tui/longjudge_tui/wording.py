@@ -136,12 +136,17 @@ def seen_words(observed: ObservedFactor) -> str:
 
 
 def plan_variants(
-    totals: Totals, *, applies: bool, observed: ObservedFactor | None = None, why: str = ""
+    totals: Totals,
+    *,
+    applies: bool,
+    observed: ObservedFactor | None = None,
+    why: str = "",
+    in_batch: int = 0,
 ) -> list[str]:
     """The title of the chunk list, longest first; what a run would cost is in every one.
 
     `observed` is how the model's tokens turned out before, `why` the reason why there is something
-    to ask.
+    to ask. What is `in_batch` already is not asked live, and so is not in the price.
     """
     counted = totals.tokens
     low, high = tokens(counted.low), tokens(counted.high)
@@ -151,9 +156,17 @@ def plan_variants(
     if not applies:
         nothing = "nothing to ask: no tool call"
         return [f"{name} · {about} tokens {band} · {nothing}", f"{name} · {nothing}"]
-    cost, cost_band = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
+    in_batch = min(in_batch, totals.to_ask)
+    to_ask = f"{totals.to_ask - in_batch} to ask"
+    if in_batch:
+        queued = f"{in_batch} in a batch"
+        if in_batch == totals.to_ask:
+            known = f"{name} · {totals.kept} kept · {queued}"
+            longest = f"{name} · {about} tokens {band} · {totals.kept} kept · {queued}"
+            return [longest, known, f"{name} · {queued}", f"{totals.chunks} · {queued}"]
+        to_ask = f"{queued} · {to_ask}"
+    cost, cost_band = price_range(*live_prices(totals, totals.to_ask - in_batch))
     about_cost = f"{cost} {cost_band}".rstrip()
-    to_ask = f"{totals.to_ask} to ask"
     kept = f"{totals.kept} kept · {to_ask}"
     between = band[1:-1]
     cost_between = f"${cost_band[1:-1]}" if cost_band else cost
@@ -182,6 +195,14 @@ def plan_variants(
         f"{name} · {cost}",
         f"{totals.chunks} · {cost}",
     ]
+
+
+def live_prices(totals: Totals, count: int) -> tuple[float | None, float | None, float | None]:
+    """What so many of a plan's questions cost live, about; at least, and at most."""
+    share = min(1.0, count / totals.to_ask) if totals.to_ask else 0.0
+    prices = (totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
+    cost, low, high = (None if each is None else each * share for each in prices)
+    return cost, low, high
 
 
 def price_range(

@@ -202,8 +202,9 @@ async def _show_list(
     ids = await store.judgment_ids(since)
     whole = request.format is not Format.TEXT
     asked: dict[tuple[str, str], list[str]] = {}
-    shown = 0
+    shown, missing = 0, len(ids)
     async for stored in store.stream_judgments(ids, whole=whole):
+        missing -= 1
         judgment = _redacted(stored) if request.redact else stored
         if request.format is Format.TEXT:
             outcome = _outcome(judgment, request, marks)
@@ -222,7 +223,8 @@ async def _show_list(
             separator = "\n---\n\n" if shown and request.format is Format.MARKDOWN else ""
             click.echo(separator + text, nl=request.format is Format.JSON)
             shown += 1
-    if not shown and request.format is Format.TEXT:
+    _say_missing(missing)
+    if not shown and request.format is Format.TEXT and missing < max(1, len(ids)):
         tell(_nothing(bool(ids), request, since))
 
 
@@ -253,11 +255,16 @@ async def _show_junit(
         while text := suites.read(_SPOOLED_BYTES):
             click.echo(text, nl=False)
         click.echo(document.tail(), nl=False)
-    if missing:
-        are = "cannot be read and is" if missing == 1 else "cannot be read and are"
-        tell(f"longjudge: {plural(missing, 'judgment')} {are} left out")
-    elif not ids:
+    _say_missing(missing)
+    if not ids:
         tell(_nothing(False, request, since))
+
+
+def _say_missing(count: int) -> None:
+    """Say that judgments do not read, where there are any: what is told is not all."""
+    if count:
+        are = "cannot be read and is" if count == 1 else "cannot be read and are"
+        tell(f"longjudge: {plural(count, 'judgment')} {are} left out")
 
 
 async def _asked_lines(store: Store, judgment: PastJudgment, *, redact: bool) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from longjudge.prices import OFFLINE_MODEL
 from longjudge_tui.commands import command
-from longjudge_tui.wording import line, plural, price_range
+from longjudge_tui.wording import line, live_prices, plural, price_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,8 +80,9 @@ def rest_words(bench: Bench) -> str:
         return "what is left is in a batch"
     if bench.missing_key:
         return f"{line(bench.missing_key, 60)}: {another_model()}"
-    cost, _ = price_range(totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
-    return f"{run} goes on: {totals.to_ask:,} to ask, {cost}"
+    rest = totals.to_ask - waiting
+    cost, _ = price_range(*live_prices(totals, rest))
+    return f"{run} goes on: {rest:,} to ask, {cost}"
 
 
 def shorter(words: Sequence[str], go_on: Sequence[str]) -> list[str]:

@@ -39,17 +39,25 @@ class HeldBatches(Sending):
             who = line(row.hold.owner, 80)
             self.notices.append(f"{named(batch)} is followed by {who}: cancel it there")
         else:
+            ends = "\nThe judgment ends with it, as cancelled." if self._ends_with(batch) else ""
             question = (
                 f"{named(batch)}: {questions_words(batch)}\n"
                 "The provider ends it. What it has answered by then is paid for and kept; the rest"
-                " is to be asked again."
+                f" is to be asked again.{ends}"
             )
             title = "Cancel this batch?"
             return BatchOffer(title, question, lambda: self._cancel_held(batch, mine=row.mine))
         return None
 
+    def _ends_with(self, batch: Batch) -> bool:
+        """Whether a batch is all that the judgment in flight waits for."""
+        return self._judging and self.run is not None and self.run.ends_with(batch.id)
+
     def _cancel_held(self, batch: Batch, *, mine: bool) -> None:
-        if mine and self.queues.find(batch.id) is not None:
+        if self.run is not None and self._ends_with(batch):
+            self.run.cancel()
+            self.holding.read_soon()
+        elif mine and self.queues.find(batch.id) is not None:
             self.queues.cancel([batch.id])
             self.holding.read_soon()
         else:

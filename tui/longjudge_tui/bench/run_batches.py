@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from longjudge.batch_pace import DAY
+from longjudge.store.batch_rows import BatchState
 from longjudge_tui.bench.batch_words import short_name
 from longjudge_tui.bench.records import Records
 
@@ -62,6 +63,17 @@ class RunBatches(Records):
     def sent_batch(self, id: str) -> bool:
         """Whether a batch, by our id of it, is one of its own."""
         return self._judgment.sent_batch(id)
+
+    def ends_with(self, id: str) -> bool:
+        """Whether nothing more comes of it once a batch, by our id of it, is cancelled."""
+        batch = next((each for each in self.batches if each.id == id), None)
+        if batch is None or not self.rests_in_batch:
+            return False
+        ending = {each.id for each in self.batches if each.cancel} | {id}
+        batches = map(self._judgment.batch_of, self._judgment.in_batch)
+        left = sum(each not in ending for each in batches)
+        # Which questions it has is known once it is accepted; until then, how many.
+        return left == 0 or (batch.state is BatchState.INTENT and left <= batch.count)
 
     @property
     def unasked(self) -> int:

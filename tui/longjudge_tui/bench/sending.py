@@ -15,7 +15,7 @@ from longjudge_tui.bench.on_the_way import OnTheWay
 from longjudge_tui.bench.run_words import all_kept_words
 from longjudge_tui.bench.trials import Trials, Wanted
 from longjudge_tui.chores import Chores
-from longjudge_tui.wording import line, plural, price_range
+from longjudge_tui.wording import line, live_prices, plural, price_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +105,12 @@ class Sending(Trials):
         kept, who = self._stock.keys, way.who
         found = [key for key in dict.fromkeys(outlook.keys) if key in who and key not in kept]
         return len(found), ", ".join(dict.fromkeys(who[key] for key in found))
+
+    @property
+    def asked_in_batches(self) -> int:
+        """How many of the plan's questions are in a batch already, whoever waits for it."""
+        run = self.run if self._judging else None
+        return run.in_batch if run is not None else self.waits_for[0]
 
     def start(self, time_limit: float | None = None) -> None:
         """As before; where all there is to ask is in a batch already nothing is begun."""
@@ -333,7 +339,4 @@ class Sending(Trials):
 
 def _prices(outlook: Outlook, count: int) -> tuple[str, str]:
     """What so many of a plan's questions cost as a batch, and live."""
-    totals = outlook.totals
-    share = min(1.0, count / totals.to_ask) if totals.to_ask else 0.0
-    prices = (totals.cost_usd, totals.cost_usd_low, totals.cost_usd_high)
-    return half_price(*(None if each is None else each * share for each in prices))
+    return half_price(*live_prices(outlook.totals, count))

@@ -270,7 +270,11 @@ class Workbench(
             observed = bench.observed
             why = bench.reasons.summary if bench.run is None else ""
             titles = plan_variants(
-                outlook.totals, applies=bench.applies, observed=observed, why=why
+                outlook.totals,
+                applies=bench.applies,
+                observed=observed,
+                why=why,
+                in_batch=bench.asked_in_batches,
             )
         self.query_one("#chunks-title", FittedLine).show(*titles)
 
