@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +14,13 @@ from batches_for_tests import (
     asked,
     check_sums,
     configure,
+    finish,
     held_batches,
     judge_batch,
     judge_live,
     open_questions,
     rows,
+    start_batch,
 )
 from commands_for_tests import longjudge
 from sessions_for_tests import events as events_of
@@ -127,6 +130,37 @@ def test_a_wait_that_is_ordered_is_kept_and_the_batch_is_sent_again(
     first, second = [call.arrived for call in served.batches.calls if call.method == "POST"][:2]
     assert second - first >= 1
     assert asked(served) == list(range(COUNT))
+
+
+def test_a_session_that_is_done_is_told_while_another_is_put_off(
+    served: MessagesServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LONGJUDGE_CONFIG", str(configure(tmp_path, max_requests=COUNT)))
+    served.batches.create_script = lambda n: api.rate_limited(60) if n == 2 else None
+    folder = tmp_path / "f"
+    folder.mkdir()
+    write_session(folder / "a.jsonl", COUNT)
+    write_session(folder / "b.jsonl", 2 * COUNT)
+    process = start_batch(folder)
+    assert process.stdout is not None
+    first = json.loads(process.stdout.readline())
+    assert (first["status"], first["session"]["path"]) == ("complete", str(folder / "a.jsonl"))
+    assert served.batches.called["create"] == 2
+    process.send_signal(signal.SIGINT)
+    [second], _ = finish(process)
+    assert (process.returncode, second["gaps"]) == (130, {"skipped": COUNT})
+    assert asked(served) == list(range(COUNT))
+
+
+def test_what_is_put_off_until_its_time_is_over_is_not_sent_any_more(
+    served: MessagesServer, session_file: Path
+) -> None:
+    served.batches.create_script = lambda _: api.rate_limited(1.5)
+    done = judge_batch(session_file, "--time-limit", "1")
+    [result] = done.objects
+    check_sums(result)
+    assert (result["status"], result["gaps"]) == ("timed_out", {"skipped": COUNT})
+    assert (done.code, served.batches.called["create"]) == (3, 1)
 
 
 def test_a_batch_that_is_put_off_too_often_is_given_up(

@@ -67,17 +67,26 @@ class BatchSending:
         self._rubric_noted = False
         self._gaps: dict[str, ItemOutcome] = {}
         self._answered: set[str] = set()
+        self._put_off: dict[str, Packed] = {}
+        self._refusals, self._due = 0, 0.0
 
     @property
     def packed(self) -> bool:
         """Whether questions wait to be sent."""
-        return len(self._packer) > 0
+        return len(self._packer) > 0 or bool(self._put_off)
 
     @property
     def has_room(self) -> bool:
         """Whether more may be on its way than is."""
+        if self._put_off:
+            return False
         on_the_way = sum(batch.count for batch in self._batching.live)
         return on_the_way + len(self._packer) < self._batching.pace.queued
+
+    @property
+    def due_in(self) -> float:
+        """Seconds until what the provider has put off is to be sent again; 0 without any."""
+        return max(0.0, self._due - time.monotonic()) if self._put_off else 0.0
 
     @property
     def budget_ended(self) -> bool:
@@ -118,7 +127,7 @@ class BatchSending:
 
     def has(self, key: str) -> bool:
         """Whether a question waits to be sent."""
-        return self._packer.has(key)
+        return self._packer.has(key) or key in self._put_off
 
     def reserve(self, upper_price: float | None) -> Reservation | None:
         """Take a question out of the budget; None where there is no room for it now, or ever."""
@@ -126,18 +135,27 @@ class BatchSending:
         return self._run.budget.reserve(upper, lambda: None)
 
     async def add(self, packed: Packed) -> None:
-        """Pack a question, and send what is packed where it does not fit in."""
+        """Pack a question, and send what is packed where it does not fit in.
+
+        No more than one batch that the provider has put off stays in memory beside it.
+        """
         if not self._packer.fits(packed.ready.request.size):
+            while self._put_off and not self._is_over:
+                await self._pause(self.due_in)
+                await self.flush()
             await self.flush()
         self._packer.add(packed)
         self._reserved[packed.ready.item.key] = packed.reservation
         self.waiting.for_packed(packed.work, packed.ready.item.key)
 
     async def flush(self) -> None:
-        """Send what is packed, as often as the provider asks to send it later."""
-        packed = self._packer.take()
-        refusals = 0
-        while packed and not self._run.blocked and not self._stopped.is_set():
+        """Send what is packed, or what was put off before; what is put off now is sent later."""
+        if self.due_in:
+            return
+        packed, refusals = self._put_off or self._packer.take(), self._refusals
+        self._put_off, self._refusals = {}, 0
+        self._drop_late(packed)
+        while packed and not self._is_over:
             try:
                 sent = await self._send(packed)
             except StoreError as error:
@@ -154,9 +172,23 @@ class BatchSending:
                 refusals += 1
                 if (wait := self._wait_after(sent.later, refusals)) is None:
                     self._refuse(packed, sent.later)
-                    return
-                await self._pause(wait)
+                else:
+                    self._put_off, self._refusals = packed, refusals
+                    self._due = time.monotonic() + wait
+                return
         self._drop(packed)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._run.blocked is not None or self._stopped.is_set()
+
+    def _drop_late(self, packed: dict[str, Packed]) -> None:
+        """Send nothing for sessions that have had their time meanwhile."""
+        now, limit = time.monotonic(), self._run.settings.time_limit
+        late = {key: each for key, each in packed.items() if each.pending.late(limit, now)}
+        for key in late:
+            del packed[key]
+        self._drop(late)
 
     def _wait_after(self, error: BatchError, refusals: int) -> float | None:
         """Seconds until a batch that was not accepted is sent again; None where it is not."""

@@ -181,7 +181,7 @@ class Visitor:
         stop = self.stop
         if stop is None and any(each.reason == StopCause.LIMIT.value for each in answers.values()):
             stop = StopCause.LIMIT
-        if stop is None and held:
+        if stop is None and (held or self._had_its_time(pending, preview, {**others, **answers})):
             stop = StopCause.LIMIT
         judgment = Judgment(
             session,
@@ -211,6 +211,14 @@ class Visitor:
             self._telling.stopped(name, result.error)
         self._sending.say_where_the_budget_ended(name, result)
         self._show(result)
+
+    def _had_its_time(
+        self, pending: Pending, preview: Preview | None, answers: dict[str, ItemOutcome]
+    ) -> bool:
+        """Whether questions of a session were not sent while it had time."""
+        if preview is None or not pending.late(self._run.settings.time_limit, time.monotonic()):
+            return False
+        return bool(self._open_keys(preview, answers))
 
     def _say_what_is_not_sent(self, session: Session, outcomes: Mapping[str, ItemOutcome]) -> None:
         """Say what will be missing of a session that nobody waits for, and why."""

@@ -131,9 +131,9 @@ class BatchRun:
                 return
             if (work := await self._next(files)) is not None:
                 await self._visit(work)
-            elif self._sending.packed:
+            elif self._sending.packed and not self._sending.due_in:
                 await self._sending.flush()
-            elif self._visitor.detach or not self._sending.waiting:
+            elif not self._sending.packed and (self._visitor.detach or not self._sending.waiting):
                 return
             else:
                 await self._wait()
@@ -150,7 +150,7 @@ class BatchRun:
     async def _wait(self) -> None:
         """Wait until something becomes known, and look at what others do meanwhile."""
         try:
-            async with asyncio.timeout(LOOK_SECONDS):
+            async with asyncio.timeout(min(LOOK_SECONDS, self._sending.due_in or LOOK_SECONDS)):
                 await self._changed.wait()
         except TimeoutError:
             pass
