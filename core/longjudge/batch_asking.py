@@ -23,7 +23,9 @@ class BatchAsking(Asking):
     side: BatchSide | None = None
     everything = False
     """Whether all of it goes into batches from the beginning."""
-    _moved = _in_its_day = False
+    has_begun = False
+    """Whether it is known what there is to ask, and asked."""
+    _moved = _moved_before = _in_its_day = False
 
     def attach(
         self, queue: BatchQueue, store: Store, *, holder: str, time_limit: float, alone: bool
@@ -58,9 +60,15 @@ class BatchAsking(Asking):
         return sum(self._schedule.has(position) for position in range(len(self._keys)))
 
     def move_to_batch(self) -> int:
-        """Have everything that is in nobody's hands sent as a batch; how many chunks these are."""
+        """Have everything that is in nobody's hands sent as a batch; how many chunks these are.
+
+        Before it has begun, all of it is sent once that is known: these are the open ones.
+        """
         if self.side is None or self.stop_cause is not None or self._over.is_set():
             return 0
+        if not self.has_begun:
+            self._moved_before = True
+            return sum(not each.state.ended for each in self._board.chunks)
         positions = self._schedule.take_all()
         borrowed = [each for each in positions if self._sharing.has_borrowed(each)]
         for position in borrowed:
@@ -77,6 +85,9 @@ class BatchAsking(Asking):
         """Have its batches cancelled, and what they leave asked live; False without any."""
         if self.side is None or self.stop_cause is not None:
             return False
+        if not self.has_begun:
+            moved, self._moved_before = self._moved_before, False
+            return moved
         return self.side.bring_back()
 
     def stop(self, cause: StopCause, *, keep: bool = False) -> None:
@@ -150,7 +161,8 @@ class BatchAsking(Asking):
                 sender.cancel()
 
     async def _watch(self, time_limit: float) -> None:
-        if self.everything:
+        self.has_begun = True
+        if self.everything or self._moved_before:
             self.move_to_batch()
         await super()._watch(time_limit)
         if self._outlasts_limit and self.stop_cause is None and not self._over.is_set():

@@ -59,6 +59,11 @@ class Steering:
         return side is not None and id in side.ids
 
     @property
+    def has_begun(self) -> bool:
+        """Whether it is known what there is to ask, and asked; it stays so."""
+        return self._asking.has_begun
+
+    @property
     def unasked(self) -> int:
         """How many questions are in nobody's hands: not asked, or to be asked again."""
         return self._asking.unasked
@@ -99,7 +104,8 @@ class Steering:
     def move_to_batch(self) -> int:
         """Have everything that is not being asked now sent as a batch; how many parts these are.
 
-        0 where it has no queue, is being ended, or nothing is left.
+        Before it has begun to ask, these are all that are open: of them what has to be asked is
+        sent, and nothing live. 0 where it has no queue, is being ended, or nothing is left.
         """
         return self._asking.move_to_batch()
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from longjudge.holds import HoldKind, list_holds
+from longjudge.judges.offline import OfflineJudge
 from longjudge_tui.bench import batch_words
+from longjudge_tui.bench.stock import Stock
 
+WIDE = (200, 40)
 EVENTS = 8
 """Of them two make a chunk."""
 
@@ -86,6 +91,78 @@ async def test_the_rest_of_a_run_goes_into_a_batch(open_desk, write_session):
         await desk.sees("complete: ")
         parts = desk.bench.run.result.parts
         assert sum(not part.in_batch for part in parts if part.attempts) == 4
+
+
+class SlowToBegin(OfflineJudge):
+    """Not ready to be asked until the test says so."""
+
+    def __init__(self):
+        super().__init__()
+        self.preparing, self.asked = False, 0
+        self._ready = asyncio.Event()
+
+    async def prepare(self):
+        self.preparing = True
+        await self._ready.wait()
+
+    def begin(self):
+        self._ready.set()
+
+    async def ask(self, question, *, max_tokens):
+        self.asked += 1
+        return await super().ask(question, max_tokens=max_tokens)
+
+
+async def test_all_of_a_run_that_has_asked_nothing_yet_goes_into_a_batch(open_desk, write_session):
+    judge = SlowToBegin()
+    async with open_desk(write_session("a.jsonl", EVENTS), judge=judge) as desk:
+        await planned(desk)
+        await desk.press("r")
+        await desk.until(lambda: judge.preparing)
+        await desk.press("A")
+        await desk.sees("4 questions of this run not asked yet")
+        await desk.press("y")
+        judge.begin()
+        await desk.sees("complete: ")
+        assert all(part.in_batch for part in desk.bench.run.result.parts)
+    assert not judge.asked
+
+
+async def test_a_run_that_is_about_to_begin_goes_as_a_batch_instead(
+    open_desk, write_session, monkeypatch
+):
+    looked = asyncio.Event()
+    refresh = Stock.refresh
+
+    async def late(stock):
+        await looked.wait()
+        return await refresh(stock)
+
+    async with open_desk(write_session("a.jsonl", EVENTS), gated=True) as desk:
+        await planned(desk)
+        monkeypatch.setattr(Stock, "refresh", late)
+        await desk.press("r", "A")
+        await desk.sees("Judge as a batch?")
+        await desk.press("y")
+        looked.set()
+        await desk.sees("complete: ")
+        assert desk.bench.run.result.settings["batch"] is True
+        assert not desk.judge.asked
+
+
+async def test_where_all_is_asked_live_already_it_is_said_what_to_do(open_desk, write_session):
+    async with open_desk(write_session("a.jsonl", EVENTS), gated=True, size=WIDE) as desk:
+        await planned(desk)
+        await desk.press("r")
+        await desk.until(lambda: desk.judge.asked == 4)
+        await desk.press("A")
+        await desk.until(lambda: "all of it is on its way: 4 questions asked live" in logged(desk))
+        assert "x ends that, then A sends what is left" in logged(desk)
+        await desk.press("x")
+        await desk.sees("cancelled; 0 of 4 parts judged")
+        desk.judge.gate.set()
+        await send(desk)
+        await desk.sees("complete: ")
 
 
 @pytest.mark.usefixtures("long_batches")

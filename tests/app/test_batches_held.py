@@ -73,6 +73,8 @@ async def test_a_batch_is_listed_and_cancelled_under_the_cursor_and_its_states_a
         await desk.press("H")
         await desk.sees("HOLDS 1 batch")
         await row_with(desk, "▤ out", "this window", "msgbatch_", "4 questions")
+        await desk.until(lambda: "c Cancel batch" in desk.lines[-1])
+        assert "Cancel chunk" not in desk.lines[-1]
         await desk.press("c")
         await desk.sees("Cancel this batch?")
         await desk.press("escape")
@@ -127,8 +129,12 @@ async def test_what_is_asked_live_goes_on_when_the_batch_beside_it_is_cancelled(
         await desk.until(lambda: f"{CHUNKS - 1} in a batch (msgbatch_" in desk.title("status"))
         await desk.press("H")
         await row_with(desk, "▤ out", "this window")
-        batch = next(i for i, row in enumerate(desk.rows("holds")) if "msgbatch_" in row)
-        await desk.press(*["down"] * batch)
+        rows = desk.rows("holds")
+        batch = next(i for i, row in enumerate(rows) if "msgbatch_" in row)
+        lease = next(i for i, row in enumerate(rows) if "lease" in row)
+        for row, is_batch in ((lease, False), (batch, True)):
+            await desk.press("home", *["down"] * row)
+            await desk.until(lambda is_batch=is_batch: ("c Cancel" in desk.lines[-1]) is is_batch)
         await desk.press("c")
         await desk.sees("Cancel this batch?")
         assert "The judgment ends with it" not in desk.text

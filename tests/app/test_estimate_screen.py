@@ -216,6 +216,8 @@ async def test_a_sample_is_marked_as_extrapolated_and_the_rest_follows(open_desk
         assert int(low) < int(high)
         assert found["price, live"].startswith("~$")
         await desk.sees("the longest of those drawn")
+        await desk.press("s")
+        await desk.sees("the sample is drawn, and its figures stand here")
         await desk.press("r")
         await desk.sees("EXTRAPOLATED from 10 of 20 files: ask about")
         await desk.press("n")
@@ -233,6 +235,8 @@ async def test_a_sample_of_few_is_all_of_them(open_desk, three):
         await desk.sees("all 3 sessions estimated")
         await desk.press("s")
         await desk.sees("all of it is estimated: a sample would tell less")
+        await desk.press("a")
+        await desk.sees("all of it is estimated, and the store is as it was")
 
 
 async def test_the_sample_is_judged_first_and_tells_what_all_would_come_to(open_desk, many, gate):

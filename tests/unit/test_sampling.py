@@ -61,6 +61,8 @@ def test_another_seed_draws_other_files() -> None:
 def test_too_few_to_tell_anything_are_refused() -> None:
     with pytest.raises(UsageError, match=r"a sample of 9 is too small to tell of 50 files"):
         draw([1] * 50, LEAST_DRAWN - 1)
+    with pytest.raises(UsageError, match=r"of 5 files; without a sample all are read"):
+        draw([1] * 5, 3)
     assert draw([5, 5], 2).whole
     assert draw([], 3).drawn == ()
 

@@ -86,9 +86,10 @@ def draw(sizes: Sequence[int], wanted: int, seed: int = 0) -> Sample:
         UsageError: fewer than `LEAST_DRAWN` are wanted, and there are more.
     """
     if wanted < min(LEAST_DRAWN, len(sizes)):
+        few = len(sizes) <= LEAST_DRAWN
+        way_out = "without a sample all are read" if few else f"draw {LEAST_DRAWN} or more"
         raise UsageError(
-            f"a sample of {wanted} is too small to tell of {len(sizes)} files; draw"
-            f" {LEAST_DRAWN} or more"
+            f"a sample of {wanted} is too small to tell of {len(sizes)} files; {way_out}"
         )
     order = sorted(range(len(sizes)), key=lambda place: (-sizes[place], place))
     if wanted >= len(order):

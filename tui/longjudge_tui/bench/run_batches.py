@@ -6,11 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 from longjudge.batch_pace import DAY
+from longjudge.states import ChunkState
 from longjudge.store.batch_rows import BatchState
 from longjudge_tui.bench.batch_words import short_name
 from longjudge_tui.bench.records import Records
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
     from longjudge.judgment import Judgment
@@ -27,6 +29,8 @@ class RunBatches(Records):
     moved = False
     stopping_since = 0.0
     end_seconds = 0.0
+    _only: frozenset[int] | None
+    _tally: Counter[ChunkState]
     _ticking: set[int]
 
     @property
@@ -78,7 +82,15 @@ class RunBatches(Records):
     @property
     def unasked(self) -> int:
         """How many questions are not asked yet and in nobody's hands."""
-        return self._judgment.unasked
+        if self._judgment.has_begun:
+            return self._judgment.unasked
+        return self.outlook.totals.to_ask if self._only is None else len(self._only)
+
+    @property
+    def in_hands(self) -> tuple[int, int]:
+        """How many chunks are asked live, and how many wait for what another judgment asks."""
+        asked = self._tally[ChunkState.RUNNING] - self.in_batch
+        return max(0, asked), self._tally[ChunkState.WAITING]
 
     @property
     def rests_in_batch(self) -> bool:

@@ -250,6 +250,18 @@ def all_kept_words(chunks: int, sessions: int = 1) -> str:
     return f"nothing to ask{about}: {kept} kept"
 
 
+def nothing_queued_words(run: Run) -> str:
+    """Why nothing of a run can go into a batch, and the way out."""
+    asked, waiting = run.in_hands
+    if not (asked or waiting):
+        return "nothing is left to ask"
+    live = f"{plural(asked, 'question')} asked live now" if asked else ""
+    waits = f"{waiting:,} waiting for another judgment" if waiting else ""
+    held = ", ".join(filter(None, [live, waits]))
+    cancel, batch = command("cancel_run").shown, command("batch").shown
+    return f"all of it is on its way: {held}; {cancel} ends that, then {batch} sends what is left"
+
+
 def left_over_words(leases: int) -> str:
     """That leases could not be given back, and the way out."""
     way = f"{command('sweep_holds').shown} tries again, or `longjudge holds --sweep`"

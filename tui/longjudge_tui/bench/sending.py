@@ -12,9 +12,10 @@ from longjudge.errors import StoreError
 from longjudge.store.batches import live_batches
 from longjudge_tui.bench.batch_words import half_price, how_long, out_words
 from longjudge_tui.bench.on_the_way import OnTheWay
-from longjudge_tui.bench.run_words import all_kept_words
+from longjudge_tui.bench.run_words import all_kept_words, nothing_queued_words
 from longjudge_tui.bench.trials import Trials, Wanted
 from longjudge_tui.chores import Chores
+from longjudge_tui.commands import command
 from longjudge_tui.wording import line, live_prices, plural, price_range
 
 if TYPE_CHECKING:
@@ -158,8 +159,9 @@ class Sending(Trials):
         run = self.run
         if self.loading is not None or self.session is None or self.outlook is None:
             self.notices.append("the session is still being read")
-        elif self.stopping or (self.running and (run is None or not self._judging)):
-            self.notices.append("the judgment is ending, or about to begin")
+        elif self.stopping or (self._next is not None and self._next.only is not None):
+            which = "ending" if self.stopping else "about to begin"
+            self.notices.append(f"the judgment is {which}: {command('batch').shown} a moment later")
         elif run is not None and self._judging:
             return self._offer_back(run) if run.in_batch else self._offer_rest(run, self.outlook)
         elif why_not := self._no_batch(self.outlook):
@@ -202,8 +204,12 @@ class Sending(Trials):
         return BatchOffer("Judge as a batch?", question, lambda: self._begin_batch(outlook))
 
     def _begin_batch(self, outlook: Outlook) -> None:
-        if self.running or self.outlook is None or self.outlook.keys is not outlook.keys:
+        if self.outlook is None or self.outlook.keys is not outlook.keys:
             self.notices.append("the plan is another one by now; nothing is sent")
+            return
+        if self._judging and self.run is not None:
+            # One that was about to begin when this was asked.
+            self._move(self.run)
             return
         self._begin(Wanted(replace(self.settings, time_limit=DAY), as_batch=True))
 
@@ -213,7 +219,7 @@ class Sending(Trials):
             return None
         count = run.unasked
         if not count:
-            self.notices.append("what is not judged is being asked already: nothing is left")
+            self.notices.append(nothing_queued_words(run))
             return None
         price, live = _prices(outlook, count)
         question = (

@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from longjudge.errors import UsageError
 from longjudge_tui.commands import Scope, bindings, command
 from longjudge_tui.estimate import words
+from longjudge_tui.estimate.estimating import Doing
 from longjudge_tui.estimate.figure_table import FigureTable
 from longjudge_tui.estimate.figures import LABELS, exact_column, extrapolated_column
 from longjudge_tui.estimate.longest_list import LongestList, longest_head
@@ -145,6 +146,8 @@ class EstimateScreen(WholeScreen):
         """Estimate what is left; all of it anew where the store has changed since."""
         if self._kept_since(self.estimating):
             self._estimates.again()
+        elif self.estimating.complete:
+            self._say("all of it is estimated, and the store is as it was: there is nothing left")
         self.estimating.estimate_all()
         self.tick()
 
@@ -156,6 +159,11 @@ class EstimateScreen(WholeScreen):
         elif estimating.small:
             self._say("so few are estimated as a whole: a sample of them would tell nothing")
             estimating.estimate_all()
+        elif estimating.extrapolated is not None:
+            rest = words.key("estimate_rest")
+            self._say(f"the sample is drawn, and its figures stand here: {rest} estimates the rest")
+        elif estimating.doing is Doing.SAMPLE:
+            self._say("the sample is being estimated already")
         else:
             estimating.estimate_sample()
         self.tick()

@@ -14,7 +14,7 @@ from longjudge_tui.widgets.line_list import Cells, LineList
 from longjudge_tui.wording import clock, fit, line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
     from longjudge.store.batch_rows import Batch
     from longjudge_tui.bench.holding import Holding, HoldRow
@@ -45,6 +45,13 @@ class HoldsList(LineList):
     def here(self) -> HoldRow | None:
         """The hold under the cursor."""
         return self._shown[self.cursor] if self.cursor < len(self._shown) else None
+
+    @property
+    def bar_words(self) -> Mapping[str, str]:
+        """A batch can be cancelled here; a lease is given back with its question."""
+        row = self.here
+        on_batch = row is not None and row.gone is None and row.batch is not None
+        return {"cancel_part": "Cancel batch" if on_batch else ""}
 
     def refresh_changed(self) -> None:
         """Show the holds as they are now, with the cursor on the one where it is."""

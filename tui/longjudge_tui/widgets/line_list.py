@@ -29,7 +29,7 @@ from longjudge_tui.widgets.looks import (
 from longjudge_tui.wording import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from textual import events
     from textual.app import App
@@ -99,6 +99,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def bar_keys(self) -> tuple[str, ...]:
         """Commands that stand first in the bar at the bottom while the list has the keys."""
         return ()
+
+    @property
+    def bar_words(self) -> Mapping[str, str]:
+        """What commands are called there then, where that is another word; empty: not there."""
+        return {}
 
     @property
     def row_count(self) -> int:

@@ -18,6 +18,8 @@ from longjudge_tui.widgets.wrapping import wrap
 from longjudge_tui.wording import fit, widest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual import events
 
     from longjudge_tui.commands.panels import Panel
@@ -170,6 +172,7 @@ class KeyBar(Widget):
     def __init__(self, names: tuple[str, ...] = BAR, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._names = self._shown = names
+        self._own_words: Mapping[str, str] = {}
         self._typing = False
 
     def on_mount(self) -> None:
@@ -177,7 +180,7 @@ class KeyBar(Widget):
         self.watch(self.screen, "focused", self._follow_focus)
 
     def follow(self) -> None:
-        """Show what the list that has the keys puts first by now."""
+        """Show what the list that has the keys puts first by now, and calls by its own words."""
         self._follow_focus(self.screen.focused)
 
     def show_names(self, names: tuple[str, ...]) -> None:
@@ -190,15 +193,17 @@ class KeyBar(Widget):
         panel = panel_around(focused)
         first = panel.keys if panel is not None else ()
         own = focused.bar_keys if isinstance(focused, LineList) else ()
+        own_words = focused.bar_words if isinstance(focused, LineList) else {}
         names = dict.fromkeys([*own, *first, *self._names])
         shown = tuple(
             each
             for each in names
-            if _word(command(each)) and not _is_fields_own(focused, command(each))
+            if own_words.get(each, _word(command(each)))
+            and not _is_fields_own(focused, command(each))
         )
         typing = _is_fields_own(focused, command("help"))
-        if (shown, typing) != (self._shown, self._typing):
-            self._shown, self._typing = shown, typing
+        if (shown, own_words, typing) != (self._shown, self._own_words, self._typing):
+            self._shown, self._own_words, self._typing = shown, own_words, typing
             self.refresh()
 
     def render(self) -> Content:
@@ -206,12 +211,16 @@ class KeyBar(Widget):
         style = self.get_visual_style("keybar--key")
         parts: list[Content] = []
         for each in self._fitting():
-            parts += [Content.styled(self._key(each), style), Content(f" {_word(each)}  ")]
+            word = Content(f" {self._word(each)}  ")
+            parts += [Content.styled(self._key(each), style), word]
         return Content("").join(parts)
 
     def _key(self, each: Command) -> str:
         """The key to press now: where letters are text, help has one that is none."""
         return each.shown.split()[-1] if self._typing and each.id == "help" else each.bar_key
+
+    def _word(self, each: Command) -> str:
+        return self._own_words.get(each.id, _word(each))
 
     def on_click(self, event: events.Click) -> None:
         """Run the command under the mouse."""
@@ -238,7 +247,7 @@ class KeyBar(Widget):
         return chosen + [each for each in always if each not in chosen]
 
     def _width(self, each: Command) -> int:
-        return len(self._key(each)) + len(_word(each)) + 3
+        return len(self._key(each)) + len(self._word(each)) + 3
 
 
 def _is_fields_own(focused: Widget | None, each: Command) -> bool:

@@ -12,6 +12,7 @@ from longjudge_tui.held.holds_list import HoldsList, holds_choices
 from longjudge_tui.held.log_panel import LogPanel
 from longjudge_tui.widgets.action_line import Choice, Word
 from longjudge_tui.widgets.line_list import LineList
+from longjudge_tui.widgets.lines import KeyBar
 from longjudge_tui.workbench.gaps_list import GapsList
 from longjudge_tui.workbench.layout_actions import LayoutActions, way_back
 from longjudge_tui.workbench.tabs import TabBar
@@ -78,6 +79,7 @@ class BelowActions(LayoutActions):
         """Paint what changed about the tabs."""
         if self.tab is Tab.HOLDS:
             self.query_one("#holds", HoldsList).refresh_changed()
+            self.query_one("#keys", KeyBar).follow()
         bench, gaps = self.bench, len(self.gaps.gaps.positions)
         counts = {
             Tab.FINDINGS: f"{len(self.findings.all_findings):,}",
