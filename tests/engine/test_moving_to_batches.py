@@ -149,6 +149,20 @@ async def test_the_unasked_rest_of_a_judgment_moves_into_a_batch(
     assert sum(part.in_batch for part in result.parts) == CHUNKS - 2
 
 
+@pytest.mark.parametrize("back", [False, True])
+async def test_what_is_moved_before_anything_is_asked_is_never_asked_live(
+    served: MessagesServer, tmp_path: Path, back: bool
+) -> None:
+    async with stage(tmp_path) as at:
+        assert at.judgment.move_to_batch() == CHUNKS
+        if back:
+            assert at.judgment.move_to_live()
+            assert not at.judgment.move_to_live()
+        result = await at.judgment.run()
+    assert result.status is JudgmentStatus.COMPLETE
+    assert live_and_batched(served) == ((CHUNKS, 0) if back else (0, CHUNKS))
+
+
 async def test_the_rest_of_a_batch_moves_to_live_questions(
     served: MessagesServer, tmp_path: Path
 ) -> None:
