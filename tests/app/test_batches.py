@@ -174,6 +174,30 @@ async def test_the_rest_of_a_batch_is_asked_live_after_all(open_desk, write_sess
 
 
 @pytest.mark.usefixtures("long_batches")
+async def test_the_limit_in_force_is_said_where_it_is_another_one_than_is_set(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", EVENTS * 2), gated=True, size=WIDE) as desk:
+        await planned(desk)
+        await desk.press("r")
+        await desk.until(lambda: desk.judge.asked == 4)
+        await desk.sees("limit s 600")
+        await desk.press("A")
+        await desk.sees("Move the rest into a batch?")
+        await desk.press("y")
+        await out(desk)
+        await desk.press("A")
+        await desk.sees("Ask the batch's rest live?")
+        await desk.press("y")
+        await desk.until(lambda: "judging, limit a day…" in desk.title("status"))
+        await desk.sees("next s  600")
+        await desk.sees("this run: a day")
+        desk.judge.gate.set()
+        await desk.sees("complete: ")
+        await desk.sees("limit s 600")
+
+
+@pytest.mark.usefixtures("long_batches")
 async def test_a_cancel_ends_the_batch_at_the_provider(open_desk, write_session):
     async with open_desk(write_session("a.jsonl", EVENTS)) as desk:
         await send(desk)

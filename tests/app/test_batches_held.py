@@ -44,7 +44,7 @@ def judge():
 
 
 async def planned(desk):
-    await desk.until(lambda: "to ask" in desk.title("chunks-title"), "a plan")
+    await desk.until(lambda: " kept · " in desk.title("chunks-title"), "a plan")
 
 
 async def send(desk):
@@ -146,6 +146,25 @@ async def test_what_is_asked_live_goes_on_when_the_batch_beside_it_is_cancelled(
         result = desk.bench.run.result
     assert result.status is JudgmentStatus.PARTIAL
     assert result.gaps == {"cancelled": 3}
+
+
+async def test_a_small_terminal_says_what_is_in_a_batch_and_what_can_be_done(
+    open_desk, write_session, served
+):
+    served.script = api.held
+    async with open_desk(
+        write_session("a.jsonl", 16), judge=judge(), config=QUICK, size=(80, 24), concurrency=2
+    ) as desk:
+        await planned(desk)
+        await desk.press("r")
+        await desk.until(lambda: len(served.requests) == 2)
+        await desk.press("A")
+        await desk.sees("Move the rest into a batch?")
+        await desk.press("enter")
+        await desk.sees("CHUNKS 8 · 6 in a batch · ~$")
+        await desk.sees("A asks it live, x cancels")
+        await desk.press("H")
+        await row_with(desk, "▤ out", "6 questions", "this window")
 
 
 async def left_running(path, store, open_desk):

@@ -10,6 +10,8 @@ import pytest
 import server as api
 from longjudge.config import BatchesTable, Configuration
 from longjudge.judges.make import make_judge
+from longjudge_tui.widgets import quit_batches
+from longjudge_tui.widgets.quit_batches import QuitBatchesDialog
 from server import FOREVER, MessagesServer
 
 EVENTS = 8
@@ -174,6 +176,7 @@ async def test_a_second_press_does_not_wait_for_the_end_and_the_cancel_is_not_fo
         await desk.sees("A batch is out")
         await desk.press("x")
         await desk.sees("Cancelling 1 batch at the provider")
+        await desk.until(lambda: "leave it running" not in desk.text)
         await desk.until(lambda: served.batches.called["cancel"])
         await desk.press("x")
         await gone(desk)
@@ -307,6 +310,32 @@ async def test_the_question_of_quitting_gives_way_once_a_batch_is_out(
         await desk.press("escape")
         await desk.until(lambda: "A batch is out" not in desk.text)
         assert desk.bench.running
+
+
+async def test_a_key_meant_for_the_question_before_does_not_answer_the_one_in_its_place(
+    open_desk, write_session, served, monkeypatch
+):
+    monkeypatch.setattr(quit_batches, "SETTLE_SECONDS", 600.0)
+    served.script = api.held
+    path = write_session("a.jsonl", 16)
+    async with open_desk(path, judge=judge(), config=QUICK) as desk:
+        await desk.until(lambda: "to ask" in desk.title("chunks-title"), "a plan")
+        await desk.press("r")
+        await desk.until(lambda: len(served.requests) == 4)
+        await desk.press("ctrl+q")
+        await desk.sees("A judgment is in flight")
+        assert desk.bench.run.move_to_batch()
+        await desk.until(lambda: isinstance(desk.app.screen, QuitBatchesDialog))
+        await desk.press("y", "enter", "x")
+        await desk.sees("A batch is out by now")
+        assert desk.app.is_running
+        assert not desk.app._exit
+        assert not served.batches.called["cancel"]
+        assert desk.bench.running
+        monkeypatch.setattr(quit_batches, "SETTLE_SECONDS", 0.0)
+        await desk.press("y")
+        await gone(desk)
+    assert not served.batches.called["cancel"]
 
 
 async def test_a_pause_does_not_hide_that_the_batch_goes_on(open_desk, write_session, served):

@@ -68,6 +68,27 @@ async def test_a_run_shows_what_it_holds_and_a_cancel_shows_it_go(open_desk, wri
         await desk.until(lambda: "HOLDS none" not in desk.text)
 
 
+async def test_escape_leads_from_the_holds_to_the_chunks_and_then_to_the_library(
+    open_desk, write_session
+):
+    async with open_desk(write_session("a.jsonl", 12), size=(400, 30)) as desk:
+        await planned(desk)
+        await desk.until(lambda: "escape Library" in desk.lines[-1])
+        await desk.press("H")
+        await desk.until(lambda: desk.app.focused.id == "holds")
+        await desk.until(lambda: "escape Library" not in desk.lines[-1])
+        await desk.press("M")
+        await desk.until(lambda: "[all panels M]" in desk.text)
+        await desk.press("escape")
+        await desk.until(lambda: "[all panels M]" not in desk.text)
+        assert desk.app.focused.id == "holds"
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.focused.id == "chunks")
+        assert "HOLDS none" in desk.text
+        await desk.press("escape")
+        await desk.sees("SESSIONS 1")
+
+
 async def test_what_the_dead_left_is_released_at_start_and_said_once(
     open_desk, write_session, tmp_path
 ):

@@ -371,3 +371,16 @@ async def test_buttons_and_the_key_bar_do_what_their_keys_do(open_desk, write_se
         bar = desk.lines[-1]
         await desk.pilot.click("#keys", offset=(bar.index("Help") - 1, 0))
         await desk.sees("KEYS")
+
+
+@pytest.mark.parametrize("gated", [False, True])
+async def test_the_bar_of_a_small_terminal_says_how_a_chunk_is_opened(
+    open_desk, write_session, gated
+):
+    async with open_desk(write_session("a.jsonl", 12), size=(80, 24), gated=gated) as desk:
+        await desk.until(lambda: desk.rows("chunks"))
+        if gated:
+            await desk.press("r")
+            await desk.until(lambda: "c Cancel chunk" in desk.lines[-1])
+        for word in ("r Run", "x Cancel", "enter Open", "? Help", "ctrl+q Quit"):
+            await desk.until(lambda word=word: word in desk.lines[-1])

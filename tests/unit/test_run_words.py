@@ -12,7 +12,7 @@ from longjudge.calls import InHand
 from longjudge.limits import LimitAdvice
 from longjudge.settings import Settings
 from longjudge_tui.bench.figures import Figures
-from longjudge_tui.bench.live import limit_variants
+from longjudge_tui.bench.limit_words import limit_variants
 from longjudge_tui.bench.run_words import (
     asker_words,
     hand_labels,
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 def bench(advice: LimitAdvice | None, limit: float, *, running: bool = False) -> Bench:
     settings = Settings(time_limit=limit)
-    return cast("Bench", SimpleNamespace(limit_advice=advice, settings=settings, running=running))
+    return cast(
+        "Bench", SimpleNamespace(limit_advice=advice, settings=settings, running=running, run=None)
+    )
 
 
 def test_saved_calls_stand_beside_those_that_were_made() -> None:

@@ -238,7 +238,7 @@ class LongjudgeApp(PacedApp):
             )
             self.push_screen(dialog, self._answered)
 
-    def _quit_batches(self) -> QuitBatchesDialog:
+    def _quit_batches(self, *, replaces: bool = False) -> QuitBatchesDialog:
         bench = self.bench
 
         def out() -> Out:
@@ -252,7 +252,7 @@ class LongjudgeApp(PacedApp):
             )
 
         seconds = bench.queues.end_seconds
-        return QuitBatchesDialog(banner(bench), out, bench.cancel_out, seconds)
+        return QuitBatchesDialog(banner(bench), out, bench.cancel_out, seconds, replaces=replaces)
 
     def leave(self, code: int = 0) -> None:
         """Exit when what came before is done.
@@ -318,7 +318,7 @@ class LongjudgeApp(PacedApp):
         if leave:
             self.leave()
         elif leave is None and self.bench.batches_out:
-            self.push_screen(self._quit_batches(), self._answered)
+            self.push_screen(self._quit_batches(replaces=True), self._answered)
 
 
 def _itself(screen: Screen[None]) -> Screen[None]:

@@ -158,8 +158,8 @@ def plan_variants(
         return [f"{name} · {about} tokens {band} · {nothing}", f"{name} · {nothing}"]
     in_batch = min(in_batch, totals.to_ask)
     to_ask = f"{totals.to_ask - in_batch} to ask"
-    if in_batch:
-        queued = f"{in_batch} in a batch"
+    queued = f"{in_batch} in a batch" if in_batch else ""
+    if queued:
         if in_batch == totals.to_ask:
             known = f"{name} · {totals.kept} kept · {queued}"
             longest = f"{name} · {about} tokens {band} · {totals.kept} kept · {queued}"
@@ -192,6 +192,7 @@ def plan_variants(
         f"{name} · {kept} · {cost_between}",
         f"{name} · {kept} · {cost}",
         f"{name} · {to_ask} · {cost}",
+        *([f"{name} · {queued} · {cost} live"] if queued else []),
         f"{name} · {cost}",
         f"{totals.chunks} · {cost}",
     ]

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from longjudge.errors import CredentialError
 from longjudge.judges.offline import offline_caveat
-from longjudge.limits import duration_words
 from longjudge.losses import how_much
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.result import quotes_words, shown_score
 from longjudge.sessions.model import Severity
-from longjudge.settings import in_seconds
 from longjudge_tui.bench import going_on
 from longjudge_tui.bench.batch_words import how_long, live_instead, still_out_words
 from longjudge_tui.bench.forcing import forced_label
 from longjudge_tui.bench.going_on import SAVED, another_model, go_on_words, shorter
+from longjudge_tui.bench.limit_words import short_limit_words
 from longjudge_tui.bench.run_words import (
     findings_words,
     found_words,
@@ -290,7 +289,7 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
     if run is None and not (typing or bench.problem or bench.running or bench.loading):
         waiting, which = bench.waits_for
         words += [f"{waiting:,} in a batch, not asked again: {which}"] if waiting else []
-        words += _short_limit(bench)
+        words += short_limit_words(bench)
     if bench.remark:
         words.append(going_on.remark_words(bench))
     if bench.problem:
@@ -319,6 +318,9 @@ def status_line(bench: Bench, typing: str = "") -> list[str]:
         variants += shorter(words, go_on)
         # Where the line is cut, what to do is not what is lost.
         variants.append(" · ".join([*go_on, *words]))
+    if bench.running:
+        # Whoever sent a batch was told how long one takes; what to do about it is not lost.
+        variants.append(text.replace(f", {how_long(bench.judge)}", ""))
     variants += _briefer(text, carried)[1:2]
     if bench.hint is not None:
         variants += bench.hint.variants(*_briefer(text, carried))
@@ -340,32 +342,6 @@ def _reading(bench: Bench) -> str:
         return "reading the session…"
     leave = command("back")
     return f"reading, {bench.loading.percent} % · enter opens an event · {leave.shown} leaves"
-
-
-def _short_limit(bench: Bench) -> list[str]:
-    """Says that a limit will end the next run, and what would be enough, where that is so."""
-    advice, limit = bench.limit_advice, bench.settings.time_limit
-    if advice is None or not advice.is_short(limit):
-        return []
-    about = f"~{duration_words(advice.expected)}{'' if advice.measured else ' by a guess'}"
-    return [
-        f"limit {in_seconds(limit)} s is short: {about} needed,"
-        f" {in_seconds(advice.advised)} s advised ({command('edit_limit').shown})"
-    ]
-
-
-def limit_variants(bench: Bench) -> list[str]:
-    """How long a run would take, beside the limit; nothing where that is not known, or runs."""
-    advice, limit = bench.limit_advice, bench.settings.time_limit
-    if advice is None or bench.running:
-        return [""]
-    about = f"~{duration_words(advice.expected)}"
-    guess = "" if advice.measured else "?"
-    if advice.is_short(limit):
-        return [f"! short: {about}{guess} needed", f"! short: {about}{guess}"]
-    if advice.advised > limit:
-        return [f"tight: {about}{guess} needed", f"tight: {about}{guess}"]
-    return [f"needs {about}{' (a guess)' if guess else ''}", f"needs {about}{guess}"]
 
 
 def _ending(result: Result, session: str, run: Run) -> list[str]:

@@ -6,11 +6,10 @@ import re
 from math import ceil
 from typing import TYPE_CHECKING
 
-from longjudge.batch_pace import DAY
 from longjudge.result import quotes_words, shown_score
-from longjudge.settings import in_seconds
 from longjudge_tui.bench.batch_words import out_words
 from longjudge_tui.bench.figures import rate_words, rounded_up
+from longjudge_tui.bench.limit_words import limit_words
 from longjudge_tui.commands import command
 from longjudge_tui.wording import (
     DISPUTED,
@@ -170,8 +169,7 @@ def judging_words(run: Run | None, how_long: str) -> list[str]:
     if not run.in_batch and run.as_batch and run.open_chunks:
         return [*words, "the batch is being made…"]
     if not run.in_batch:
-        limit = "a day" if run.limit == DAY else f"{in_seconds(run.limit)} s"
-        return [*words, f"judging, limit {limit}…"]
+        return [*words, f"judging, limit {limit_words(run)}…"]
     out = out_words(run.in_batch, run.batches, run.sent_since)
     if problem := next((each.problem for each in run.batches if each.problem), ""):
         return [*words, f"{out}: {line(problem, 200)}"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 BAR = (
     "run",
     "cancel_run",
+    "open",
     "pause",
     "batch",
-    "open",
     "smaller",
     "larger",
     "choose_model",
@@ -43,7 +43,7 @@ BAR = (
 )
 """What the bar at the bottom shows, as far as it fits, before help and quit."""
 
-_IN_A_RUN = ("run", "cancel_run", "cancel_part", "pause", "batch", "open", "follow", "search")
+_IN_A_RUN = ("run", "cancel_run", "cancel_part", "open", "pause", "batch", "follow", "search")
 BAR_IN_A_RUN = tuple(dict.fromkeys((*_IN_A_RUN, *BAR)))
 """The same while a judgment is in flight, of which one chunk may be cancelled as well."""
 

@@ -48,10 +48,13 @@ class HoldsList(LineList):
 
     @property
     def bar_words(self) -> Mapping[str, str]:
-        """A batch can be cancelled here; a lease is given back with its question."""
+        """A batch can be cancelled here; a lease is given back with its question.
+
+        Escape leads to the chunks first, which have a key of their own in the bar.
+        """
         row = self.here
         on_batch = row is not None and row.gone is None and row.batch is not None
-        return {"cancel_part": "Cancel batch" if on_batch else ""}
+        return {"cancel_part": "Cancel batch" if on_batch else "", "back": ""}
 
     def refresh_changed(self) -> None:
         """Show the holds as they are now, with the cursor on the one where it is."""
@@ -95,7 +98,7 @@ class HoldsList(LineList):
         brief = f"{owner_words(each, brief=True)}{' dead' if each.dead else ''}"
         if width < NARROW:
             # The session is mostly the same one, and so it is what is cut off.
-            part, of, session = detail.partition(" of ")
+            part, of, session = detail.partition(" of " if each.batch is None else ", ")
             return [
                 (fit(state, cells_of_state), look),
                 (f"{part} " if of else "", "plain"),

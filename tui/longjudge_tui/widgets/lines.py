@@ -193,7 +193,9 @@ class KeyBar(Widget):
         panel = panel_around(focused)
         first = panel.keys if panel is not None else ()
         own = focused.bar_keys if isinstance(focused, LineList) else ()
-        own_words = focused.bar_words if isinstance(focused, LineList) else {}
+        own_words: Mapping[str, str] = {}
+        if isinstance(focused, LineList):
+            own_words = focused.bar_words
         names = dict.fromkeys([*own, *first, *self._names])
         shown = tuple(
             each

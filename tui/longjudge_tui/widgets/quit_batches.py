@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 CHECKS_PER_SECOND = 10
 
+SETTLE_SECONDS = 1.0
+"""How long a question that took the place of another one is not answered: who presses a key then
+has read the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Out:
@@ -45,19 +49,28 @@ class QuitBatchesDialog(ModalScreen[bool]):
     """Asks once; enter leaves the batches running and quits, and ctrl+q again means that, too.
 
     `cancel` has them cancelled, which is waited for up to `seconds`. It goes by itself once no
-    batch is out any more: then there is nothing left to ask.
+    batch is out any more: then there is nothing left to ask. One that `replaces` another question
+    takes no answer at first but to stay, which is the same in both.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.QUIT_BATCH), binding_of("help")]
 
     def __init__(
-        self, banner: str, out: Callable[[], Out], cancel: Callable[[], None], seconds: float
+        self,
+        banner: str,
+        out: Callable[[], Out],
+        cancel: Callable[[], None],
+        seconds: float,
+        *,
+        replaces: bool = False,
     ) -> None:
         super().__init__()
         self._banner = banner
         self._out = out
         self._cancel = cancel
         self._seconds = seconds
+        self._replaces = replaces
+        self._shown_at = 0.0
         self._until: float | None = None
         self._said = ""
 
@@ -78,6 +91,7 @@ class QuitBatchesDialog(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         """Watch what is out."""
+        self._shown_at = time.monotonic()
         self._look()
         self.set_interval(1 / CHECKS_PER_SECOND, self._look)
 
@@ -97,6 +111,8 @@ class QuitBatchesDialog(ModalScreen[bool]):
         self.query_one("#quit-title", Static).update(Content(title))
         self.query_one("#quit-words", Static).update(Content(words))
         self.query_one("#end", Static).update(Content(end))
+        # What is being cancelled cannot be left running any more.
+        self.query_one("#run", Static).display = not self.cancelling
 
     def _words(self, out: Out) -> tuple[str, str, str]:
         batches = plural(out.batches, "batch", "batches")
@@ -114,6 +130,7 @@ class QuitBatchesDialog(ModalScreen[bool]):
         if out.lost:
             words.append(f"{out.lost}.")
         are = "A batch is out" if out.batches == 1 else f"{batches} are out"
+        are += " by now" if self._replaces else ""
         return are, " ".join(words), f"[ cancel {them} at the provider, quit   x ]"
 
     def on_click(self, event: events.Click) -> None:
@@ -130,12 +147,19 @@ class QuitBatchesDialog(ModalScreen[bool]):
         """Show the keys."""
         show_help(self, self._banner, Scope.QUIT_BATCH)
 
+    @property
+    def _too_soon(self) -> bool:
+        return self._replaces and time.monotonic() - self._shown_at < SETTLE_SECONDS
+
     def action_leave_batches(self) -> None:
         """Quit, and let them run."""
-        self.dismiss(True)
+        if not self._too_soon:
+            self.dismiss(True)
 
     def action_cancel_batches(self) -> None:
         """Cancel them, and quit once they have ended; again: at once."""
+        if self._too_soon:
+            return
         if self._until is not None:
             self.dismiss(True)
             return

@@ -20,6 +20,7 @@ from longjudge_tui.workbench.tabs import TabBar
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from textual import events
     from textual.widget import Widget
 
     from longjudge_tui.bench.bench import Bench
@@ -126,6 +127,14 @@ class BelowActions(LayoutActions):
         """Go to the chunk."""
         if self.gaps.here is not None:
             self._go_to_gap()
+            self.set_focus(self.chunks)
+
+    def on_key(self, event: events.Key) -> None:
+        """Escape leads from the holds back to the chunks, and then on to the library."""
+        among_holds = isinstance(self.focused, HoldsList) and self.maximised is None
+        if event.key == "escape" and among_holds:
+            event.stop()
+            event.prevent_default()
             self.set_focus(self.chunks)
 
     def action_to_chunks(self) -> None:

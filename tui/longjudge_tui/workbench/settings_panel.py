@@ -10,7 +10,7 @@ from textual.message import Message
 
 from longjudge.errors import UsageError
 from longjudge.settings import in_seconds
-from longjudge_tui.bench.live import limit_variants
+from longjudge_tui.bench.limit_words import limit_is_next, limit_variants
 from longjudge_tui.bench.run_words import hand_labels
 from longjudge_tui.bench.sizes import Unit
 from longjudge_tui.commands import command
@@ -190,7 +190,7 @@ class SettingsPanel(Container):
         self.follow_drag()
         by_tokens = tuning.unit is Unit.TOKENS
         self.query_one("#label-size", FittedLine).show("tokens" if by_tokens else "chunk")
-        limit = "next s" if self._limit_is_next else _LIMIT.word
+        limit = "next s" if limit_is_next(self._bench) else _LIMIT.word
         self.query_one("#label-limit", FittedLine).show(limit)
         name = line(rubric.name, 40)
         for each, words in (
@@ -226,14 +226,6 @@ class SettingsPanel(Container):
                 field.show(field.number.standing(self._bench.tuning))
         self.query_one(SizeSlider).follow()
         self.query_one("#limit-advice", FittedLine).show(*limit_variants(self._bench))
-
-    @property
-    def _limit_is_next(self) -> bool:
-        """Whether the judgment in flight goes by another limit than the one in the field."""
-        run = self._bench.run
-        if run is None or run.result is not None or not self._bench.running:
-            return False
-        return run.settings.time_limit != self._bench.settings.time_limit
 
     def edit(self, name: str) -> None:
         """Type a setting: `size`, `flight` or `limit`."""
