@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from longjudge.batch_page import BatchPages
+from longjudge.batched import count_answer
 from longjudge.errors import CredentialError, SessionError, StoreError
 from longjudge.keys import key_parts
 from longjudge.retries import TOLD_ATTEMPTS, TOLD_MAX_WAIT
@@ -340,8 +342,9 @@ class BatchSide:
         found = [outcome.key for _, outcome in arrived if not outcome.reason]
         kept = await self._store.kept(found, with_replies=False) if found else {}
         turns = Turns()
-        for batch, outcome in arrived:
+        for batch, told in arrived:
             await turns.give()
+            outcome = replace(told, batch=batch)
             if outcome.key in self._sending:
                 self._arrived.append((batch, outcome))
                 continue
@@ -352,7 +355,7 @@ class BatchSide:
                 returns = batch in self._returning and outcome.reason == GapReason.CANCELLED
                 self._settle_gap(position, outcome, returns=returns)
             else:
-                self._paid(position, outcome)
+                count_answer(self._board, position, outcome)
                 await self._settle(position, kept.get(outcome.key))
 
     async def _take_over_outcomes(self) -> None:
@@ -375,17 +378,10 @@ class BatchSide:
             await self._live.settle(position, kept)
 
     def _settle_gap(self, position: int, outcome: ItemOutcome, *, returns: bool = False) -> None:
-        self._paid(position, outcome)
-        self._board.spent.calls_without_reply += not outcome.replied
+        count_answer(self._board, position, outcome)
         if returns and not self._stopped.is_set():
             self._board.retrying(position, 0.0, GapReason.CANCELLED, _ASKED_LIVE)
             self._live.take_back(position)
             return
         reason = GapReason(outcome.reason)
         self._live.give_up(position, reason, outcome.problem, outcome.reply)
-
-    def _paid(self, position: int, outcome: ItemOutcome) -> None:
-        board = self._board
-        board.stopped(position)
-        board.chunks[position].in_batch = True
-        board.answered(position, outcome.usage, outcome.cost_usd)

@@ -72,12 +72,23 @@ async def settle_batched(board: Board, keys: Sequence[str], batched: Batched, st
                 board.gap(position, batched.stop.value, "its batch has not ended yet")
 
 
-def _settle(board: Board, position: int, outcome: ItemOutcome, kept: KeptVerdict | None) -> None:
-    board.started(position)
+def count_answer(board: Board, position: int, outcome: ItemOutcome) -> None:
+    """Count what came of a chunk's question in a batch."""
     board.stopped(position)
-    board.chunks[position].in_batch = True
+    board.chunks[position].batches += (outcome.batch,)
     board.answered(position, outcome.usage, outcome.cost_usd)
     board.spent.calls_without_reply += not outcome.replied
+
+
+def counted_answers(board: Board, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """The batch and the key of every answer that is counted in what a judgment has spent."""
+    records = zip(keys, board.chunks, strict=False)
+    return [(batch, key) for key, record in records for batch in record.batches]
+
+
+def _settle(board: Board, position: int, outcome: ItemOutcome, kept: KeptVerdict | None) -> None:
+    board.started(position)
+    count_answer(board, position, outcome)
     if outcome.reason:
         board.gap(position, GapReason(outcome.reason), outcome.problem, outcome.reply)
     elif kept is not None:

@@ -18,7 +18,7 @@ from longjudge.store import GapReply
 from longjudge.updates import ChunkUpdate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from longjudge.chunks import ChunkPlan
     from longjudge.prices import RunPrice
@@ -34,8 +34,8 @@ class ChunkRecord:
     `waited` is how long it has been in `waiting` and `retrying`, `waits_since` when it came there
     (monotonic). `in_vain` says why a new question brought no verdict where an earlier one stands.
     `kept` has its reply only where it is not `stored`; else the store has it. `tokens` and
-    `cost_usd` are those of its answers in this judgment, None where a price is unknown. Of what was
-    answered `in_batch` the seconds say nothing about the judge.
+    `cost_usd` are those of its answers, None where a price is unknown. `batches`, by our ids, are
+    those that answers came in: their seconds say nothing about the judge.
     """
 
     state: ChunkState = ChunkState.QUEUED
@@ -54,7 +54,12 @@ class ChunkRecord:
     in_vain: str = ""
     tokens: int = 0
     cost_usd: float | None = 0.0
-    in_batch: bool = False
+    batches: tuple[str, ...] = ()
+
+    @property
+    def in_batch(self) -> bool:
+        """Whether any answer came in a batch."""
+        return bool(self.batches)
 
     @property
     def disagrees(self) -> bool:
@@ -127,10 +132,6 @@ class Board:
         record.tokens += usage.prompt_tokens + usage.output_tokens
         if record.cost_usd is not None:
             record.cost_usd = None if cost_usd is None else record.cost_usd + cost_usd
-
-    def answered_in_batches(self, keys: Sequence[str]) -> list[str]:
-        """Which of the chunks' `keys` were answered in a batch and are counted in what is spent."""
-        return [key for key, record in zip(keys, self.chunks, strict=False) if record.in_batch]
 
     def stand_still(self) -> None:
         """Count no wait until `move_on`: nobody is waited for, it is a person who pauses."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from longjudge.batch_asking import BatchAsking
 from longjudge.batch_pace import DAY
-from longjudge.batched import settle_batched
+from longjudge.batched import counted_answers, settle_batched
 from longjudge.board import Board, Ending, make_result, not_applicable
 from longjudge.chunks import plan_chunks
 from longjudge.errors import StoreError, UsageError
@@ -241,7 +241,7 @@ class Judgment(Steering):
         if self._recorded:
             forced = self.fault is not None and self.fault.fills_whole_disk
             untold = self._once and not result.calls and self.fault is None
-            batched = self.board.answered_in_batches(self._keys)
+            batched = counted_answers(self.board, self._keys)
             recording = Recording(self._store, self.board, self.rubric, self.store_error, batched)
             result, taken = await recording.record(result, forced=forced, once=untold)
             if taken:

@@ -60,7 +60,7 @@ async def note_rubric_used(store: Store, rubric: Rubric) -> None:
 
 
 def past_judgment(
-    board: Board, rubric: Rubric, result: Result, batched: Sequence[str] = ()
+    board: Board, rubric: Rubric, result: Result, batched: Sequence[tuple[str, str]] = ()
 ) -> PastJudgment:
     """The judgment by `rubric` that ended with `result`; slow where it has very many parts."""
     session = board.session
@@ -84,7 +84,7 @@ def past_judgment(
 class Recording:
     """Records what came of a board by `rubric`; `store_error` is what is not kept of it, if any.
 
-    `batched` are the keys of the questions that were answered in batches.
+    `batched` are the batch and the key of every answer that came in a batch.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Recording:
         board: Board,
         rubric: Rubric,
         store_error: str | None,
-        batched: Sequence[str],
+        batched: Sequence[tuple[str, str]],
     ) -> None:
         self._store = store
         self._board = board

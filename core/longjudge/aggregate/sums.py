@@ -14,7 +14,7 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from longjudge.states import GapReason, JudgmentStatus
 from longjudge.store import UnrecordedCost
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from longjudge.history import ChunkSetting, Entry
+
+
+_MOST_COST: Final = 1e9
+"""More US dollars than this are no price of a judgment: a store may hold anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ class Sums:
             return None
         self._judgments += 1
         self._saved += calls_saved
-        if entry.cost_usd is None:
+        if entry.cost_usd is None or not 0 <= entry.cost_usd <= _MOST_COST:
             self._unpriced += 1
         elif entry.cost_usd:
             self._cost.append(entry.cost_usd)

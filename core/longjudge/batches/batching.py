@@ -171,6 +171,10 @@ class Batching:
         """Wait until every batch has ended and is home, for a bounded time, or until `skip`."""
         await self._bounded(self._until_over(), skip)
 
+    async def until_home(self, skip: asyncio.Event) -> None:
+        """Wait until it is known which batches have ended, and those are home; as bounded."""
+        await self._bounded(self._follower.until_home(), skip)
+
     async def until_sent(self, skip: asyncio.Event) -> None:
         """Wait until what is being sent is known to be accepted, as bounded as `wind_up`."""
         await self._bounded(self._until_sent(), skip)

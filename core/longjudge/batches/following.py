@@ -79,6 +79,12 @@ class _Followed:
     own: bool = False
     running: bool = False
     sending: bool = False
+    looked: bool = False
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether it is not known yet if it has ended, or its results are on their way."""
+        return not self.sending and (not self.looked or self.batch.state is BatchState.ENDED)
 
     @property
     def quiet(self) -> float:
@@ -166,6 +172,12 @@ class Follower:
                 return
             await self._over.wait()
 
+    async def until_home(self) -> None:
+        """Return once every batch was looked at, and those that have ended are home."""
+        while self.fatal is None and any(each.is_coming for each in self._followed.values()):
+            self._over.clear()
+            await self._over.wait()
+
     def _look_soon(self, each: _Followed) -> None:
         each.since = time.monotonic()
         each.changed.set()
@@ -174,6 +186,8 @@ class Follower:
         while each.batch.state.live:
             each.changed.clear()
             wait = await self._step(each)
+            each.looked = True
+            self._over.set()
             if not each.batch.state.live:
                 break
             with contextlib.suppress(TimeoutError):
@@ -244,14 +258,17 @@ class Follower:
         elif batch.provider_id and not known.provider_id:
             await rows.note(self._store, batch)
         if batch.cancel and not known.cancel:
-            await rows.want_cancel(self._store, batch.id, batch.cancel)
+            # A store that takes nothing now keeps no batch from being cancelled.
+            with contextlib.suppress(StoreError):
+                await rows.want_cancel(self._store, batch.id, batch.cancel)
         # One may have been wanted while this was noted.
         each.batch = replace(batch, cancel=each.batch.cancel or batch.cancel or known.cancel)
 
     async def _take_the_time(self, each: _Followed) -> None:
         """Have a batch end that has taken as long as it may."""
         if not each.batch.cancel and time.time() >= each.batch.deadline:
-            await rows.want_cancel(self._store, each.batch.id, CancelCause.LIMIT)
+            with contextlib.suppress(StoreError):
+                await rows.want_cancel(self._store, each.batch.id, CancelCause.LIMIT)
             each.batch = replace(each.batch, cancel=CancelCause.LIMIT)
             each.since = time.monotonic()
 

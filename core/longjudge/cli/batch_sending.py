@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import time
 from typing import TYPE_CHECKING, Final
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
     from longjudge.judges.batch_api import BatchError
     from longjudge.result import Result
 
+MOST_PUT_OFF: Final = 3
+"""With more full pages in memory no further file is read: each may be as large as a batch."""
+
 _ENDED_EARLY: Final = (GapReason.TIMED_OUT, GapReason.CANCELLED)
 """What says nothing about the question itself: whoever has time left may ask it."""
 
@@ -67,26 +69,33 @@ class BatchSending:
         self._rubric_noted = False
         self._gaps: dict[str, ItemOutcome] = {}
         self._answered: set[str] = set()
-        self._put_off: dict[str, Packed] = {}
         self._refusals, self._due = 0, 0.0
 
     @property
     def packed(self) -> bool:
         """Whether questions wait to be sent."""
-        return len(self._packer) > 0 or bool(self._put_off)
+        return len(self._packer) > 0
 
     @property
     def has_room(self) -> bool:
         """Whether more may be on its way than is."""
-        if self._put_off:
-            return False
         on_the_way = sum(batch.count for batch in self._batching.live)
         return on_the_way + len(self._packer) < self._batching.pace.queued
 
     @property
+    def is_due(self) -> bool:
+        """Whether as much is packed as a batch may have, and may be sent now."""
+        return self._packer.full_pages > 0 and not self.due_in
+
+    @property
+    def may_pack(self) -> bool:
+        """Whether memory has room for more that waits to be sent."""
+        return self._packer.full_pages <= MOST_PUT_OFF
+
+    @property
     def due_in(self) -> float:
-        """Seconds until what the provider has put off is to be sent again; 0 without any."""
-        return max(0.0, self._due - time.monotonic()) if self._put_off else 0.0
+        """Seconds until something may be sent, after what the provider has put off."""
+        return max(0.0, self._due - time.monotonic())
 
     @property
     def budget_ended(self) -> bool:
@@ -127,7 +136,7 @@ class BatchSending:
 
     def has(self, key: str) -> bool:
         """Whether a question waits to be sent."""
-        return self._packer.has(key) or key in self._put_off
+        return self._packer.has(key)
 
     def reserve(self, upper_price: float | None) -> Reservation | None:
         """Take a question out of the budget; None where there is no room for it now, or ever."""
@@ -135,25 +144,17 @@ class BatchSending:
         return self._run.budget.reserve(upper, lambda: None)
 
     async def add(self, packed: Packed) -> None:
-        """Pack a question, and send what is packed where it does not fit in.
-
-        No more than one batch that the provider has put off stays in memory beside it.
-        """
-        if not self._packer.fits(packed.ready.request.size):
-            while self._put_off and not self._is_over:
-                await self._pause(self.due_in)
-                await self.flush()
-            await self.flush()
+        """Pack a question, and send what is full, unless the provider has put that off."""
         self._packer.add(packed)
         self._reserved[packed.ready.item.key] = packed.reservation
         self.waiting.for_packed(packed.work, packed.ready.item.key)
+        while self.is_due and not self._is_over:
+            await self.flush()
 
     async def flush(self) -> None:
-        """Send what is packed, or what was put off before; what is put off now is sent later."""
-        if self.due_in:
-            return
-        packed, refusals = self._put_off or self._packer.take(), self._refusals
-        self._put_off, self._refusals = {}, 0
+        """Send the oldest page of what is packed; one that the provider puts off waits for that."""
+        packed, refusals = self._packer.take(), self._refusals
+        self._refusals = 0
         self._drop_late(packed)
         while packed and not self._is_over:
             try:
@@ -173,8 +174,8 @@ class BatchSending:
                 if (wait := self._wait_after(sent.later, refusals)) is None:
                     self._refuse(packed, sent.later)
                 else:
-                    self._put_off, self._refusals = packed, refusals
-                    self._due = time.monotonic() + wait
+                    self._packer.put_back(packed)
+                    self._due, self._refusals = time.monotonic() + wait, refusals
                 return
         self._drop(packed)
 
@@ -275,11 +276,6 @@ class BatchSending:
     def _free(self, works: Sequence[Work]) -> None:
         """Files wait for nothing any more; there may be room in the budget for others, too."""
         self._freed([*works, *self.waiting.fed()])
-
-    async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stopped.wait()
 
     def hear(self, news: BatchNews) -> None:
         """Take in what became known of a batch."""

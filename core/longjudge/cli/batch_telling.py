@@ -86,8 +86,10 @@ class Telling:
         if len(batches) == 1:
             [batch] = batches
             what = f"{_name(batch)} has not ended yet and stays held"
+            if batch.state is BatchState.ENDED:
+                what = f"{_name(batch)} has ended, and stays held until its results are here"
         else:
-            what = f"{len(batches)} batches have not ended yet and stay held"
+            what = f"{len(batches)} batches are not home yet and stay held"
         tell(
             f"longjudge: {what}; `longjudge holds` shows it, the next `judge --batch` or"
             " `longjudge holds --sweep` finishes it"

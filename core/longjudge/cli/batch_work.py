@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -78,37 +79,47 @@ class Packed:
 
 
 class Packer:
-    """Collects questions up to the size of one batch."""
+    """Collects questions in pages, none larger than a batch may be."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
-        self._packed: dict[str, Packed] = {}
+        self._full: deque[dict[str, Packed]] = deque()
+        self._last: dict[str, Packed] = {}
         self._bytes = 0
 
     def __len__(self) -> int:
         """Questions that wait to be sent."""
-        return len(self._packed)
+        return len(self._last) + sum(map(len, self._full))
+
+    @property
+    def full_pages(self) -> int:
+        """How many pages take no further question."""
+        return len(self._full)
 
     def has(self, key: str) -> bool:
         """Whether a question waits to be sent."""
-        return key in self._packed
-
-    def fits(self, size: int) -> bool:
-        """Whether a question of so many bytes still fits in."""
-        if not self._packed:
-            return True
-        full = len(self._packed) >= self._pace.max_requests
-        return not full and self._bytes + size <= self._pace.max_bytes
+        return key in self._last or any(key in page for page in self._full)
 
     def add(self, packed: Packed) -> None:
-        """Add a question."""
-        self._packed[packed.ready.item.key] = packed
-        self._bytes += packed.ready.request.size
+        """Add a question, on a new page where the last one has no room for it."""
+        size = packed.ready.request.size
+        many = len(self._last) >= self._pace.max_requests
+        if self._last and (many or self._bytes + size > self._pace.max_bytes):
+            self._full.append(self._last)
+            self._last, self._bytes = {}, 0
+        self._last[packed.ready.item.key] = packed
+        self._bytes += size
 
     def take(self) -> dict[str, Packed]:
-        """Everything that waits to be sent, by key; nothing does then."""
-        packed, self._packed, self._bytes = self._packed, {}, 0
-        return packed
+        """The oldest page, by key; it does not wait to be sent then."""
+        if self._full:
+            return self._full.popleft()
+        page, self._last, self._bytes = self._last, {}, 0
+        return page
+
+    def put_back(self, page: dict[str, Packed]) -> None:
+        """A page is to be sent later, before all others."""
+        self._full.appendleft(page)
 
 
 class Waiting:

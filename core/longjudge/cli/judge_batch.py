@@ -129,7 +129,9 @@ class BatchRun:
             if self._batching.fatal or self._run.blocked:
                 self._run.blocked = self._run.blocked or self._batching.fatal
                 return
-            if (work := await self._next(files)) is not None:
+            if self._sending.is_due:
+                await self._sending.flush()
+            elif (work := await self._next(files)) is not None:
                 await self._visit(work)
             elif self._sending.packed and not self._sending.due_in:
                 await self._sending.flush()
@@ -142,7 +144,7 @@ class BatchRun:
         """What is to be visited now: first what may be finished."""
         if self._todo:
             return self._todo.popleft()
-        if not self._visitor.detach and not self._sending.has_room:
+        if not self._sending.may_pack or not (self._visitor.detach or self._sending.has_room):
             return None
         file = next(files, None)
         return None if file is None else Work(file)
@@ -222,6 +224,8 @@ class BatchRun:
             await self._batching.wind_up(self._skip)
         elif run.blocked:
             self._visitor.stop = StopCause.FATAL
+        else:
+            await self._batching.until_home(self._skip)
         waiting = [*self._todo, *self._sending.waiting.works]
         self._todo.clear()
         for work in dict.fromkeys(waiting):

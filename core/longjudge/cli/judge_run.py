@@ -120,6 +120,9 @@ class Run:
             return
         if owed.words is not None:
             tell(f"longjudge: NOT ALL IS KEPT: {owed.words}; what is not is asked by the next run")
+        elif owed.judgments:
+            what = plural(owed.judgments, "result")
+            tell(f"longjudge: NOT ALL IS KEPT: {owed.problem}; {what} not recorded")
         elif self.said_not_kept and self.fault is None:
             tell("longjudge: what the store did not take at first is kept by now")
         if owed.leases:

@@ -99,6 +99,7 @@ class ItemOutcome:
     """What came of a question: `reason` is empty where its verdict is in the store, else a gap's.
 
     `reply` is what the judge said where that is no verdict; `replied` is false where nothing came.
+    `batch` is our id of the batch that it was in, empty where it was in none or that is known.
     """
 
     key: str
@@ -108,6 +109,7 @@ class ItemOutcome:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     replied: bool = True
+    batch: str = ""
 
 
 def to_row(batch: Batch) -> tuple[str | int | float, ...]:

@@ -8,6 +8,7 @@ lease in the way of everyone else who would ask it.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -315,11 +316,11 @@ async def outcomes_of(store: StoreFile, judgment: str) -> dict[str, ItemOutcome]
         StoreError: the store cannot be read.
     """
     rows = await store.read(
-        "SELECT key, outcome, problem, reply, usage, cost_usd FROM batch_items"
+        "SELECT key, outcome, problem, reply, usage, cost_usd, batch FROM batch_items"
         " WHERE judgment = ? AND outcome != ''",
         (judgment,),
     )
-    return {row[0]: outcome_from_row(tuple(row)) for row in rows}
+    return {row[0]: replace(outcome_from_row(tuple(row)), batch=str(row[6])) for row in rows}
 
 
 async def unanswered(store: StoreFile, judgment: str) -> set[str]:
@@ -338,8 +339,8 @@ async def forget_over(store: StoreFile, holder: str | None = None) -> None:
     """Drop the questions of batches that are over, of `holder` or of nobody who lives.
 
     What came of them is in verdicts and judgments by then, and what is in no judgment of what they
-    cost is kept. The batches themselves are remembered
-    for a while.
+    cost is kept. The batches themselves are remembered for a while, and so long each question's
+    cost by itself.
 
     Raises:
         StoreError: the store cannot be read or written.
@@ -355,14 +356,16 @@ async def forget_over(store: StoreFile, holder: str | None = None) -> None:
     values = () if holder is None else (holder,)
     if not await store.read(f"SELECT 1 FROM batch_items WHERE {gone} LIMIT 1", values):
         return
+    remembered = time.time() - REMEMBERED_DAYS * 86_400
     await store.write_together(
         (unrecorded.kept_of(gone), [values]),
         (f"DELETE FROM batch_items WHERE {gone}", [values]),
+        *unrecorded.added_up_before(remembered),
     )
     await store.write(
         f"DELETE FROM batches WHERE NOT {_LIVE} AND created < ?"
         " AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch = batches.id)",
-        (time.time() - REMEMBERED_DAYS * 86_400,),
+        (remembered,),
     )
 
 

@@ -56,6 +56,7 @@ _ITEM_COLUMNS = """
 _COST_COLUMNS = """
             judgment TEXT NOT NULL,
             batch TEXT NOT NULL,
+            key TEXT NOT NULL DEFAULT '',
             answers INTEGER NOT NULL,
             unpriced INTEGER NOT NULL,
             cost_usd REAL NOT NULL,
@@ -63,11 +64,12 @@ _COST_COLUMNS = """
 """
 # Not of one that is recorded already: its result counts what it was answered, be it kept late.
 _NOTE_COST = """
-            INSERT INTO unrecorded_costs (judgment, batch, answers, unpriced, cost_usd, last)
-            SELECT NEW.asked_by, '', 1, NEW.cost_usd IS NULL, coalesce(NEW.cost_usd, 0.0),
+            INSERT INTO unrecorded_costs
+                (judgment, batch, key, answers, unpriced, cost_usd, last)
+            SELECT NEW.asked_by, '', '', 1, NEW.cost_usd IS NULL, coalesce(NEW.cost_usd, 0.0),
                 NEW.created
             WHERE NOT EXISTS (SELECT 1 FROM judgments WHERE id = NEW.asked_by)
-            ON CONFLICT (judgment, batch) DO UPDATE SET
+            ON CONFLICT (judgment, batch, key) DO UPDATE SET
                 answers = answers + 1,
                 unpriced = unpriced + excluded.unpriced,
                 cost_usd = cost_usd + excluded.cost_usd,
@@ -255,11 +257,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX batch_items_on_the_way ON batch_items (key) WHERE outcome = ''",
         "CREATE INDEX batch_items_by_judgment ON batch_items (judgment)",
         # What was paid for and is in no judgment: by the judgment that asked, and the batch that
-        # it was in, empty for live answers. Those are noted with their verdicts.
+        # it was in, with the question: both empty for live answers, noted with their verdicts.
         f"""
         CREATE TABLE unrecorded_costs (
             {_COST_COLUMNS},
-            PRIMARY KEY (judgment, batch)
+            PRIMARY KEY (judgment, batch, key)
         ) WITHOUT ROWID
         """,
         "ALTER TABLE verdicts ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",

@@ -65,6 +65,11 @@ class Owed:
         return len(self._verdicts)
 
     @property
+    def judgments(self) -> int:
+        """How many judgments are not recorded."""
+        return len(self._judgments)
+
+    @property
     def leases(self) -> int:
         """How many leases of judgments that are over could not be given back."""
         return sum(self._holders.values())

@@ -43,8 +43,8 @@ class PastJudgment:
     memory and where nobody noted it. `digests[i]` is the hexadecimal digest of the text that
     `result["findings"][i]` is about: its event's, or its chunk's where it names no event; empty
     where nobody noted them. `created` is in seconds since 1970. `gaps` are recorded with it, and
-    read back by `gap_replies` alone. `batched` are the keys of the questions whose answers in
-    batches it counts, and are not read back.
+    read back by `gap_replies` alone. `batched` are the batch and the key of every answer in
+    a batch that it counts, and are not read back.
     """
 
     id: str
@@ -59,7 +59,7 @@ class PastJudgment:
     result: dict[str, object]
     digests: tuple[str, ...]
     gaps: tuple[GapReply, ...] = ()
-    batched: tuple[str, ...] = ()
+    batched: tuple[tuple[str, str], ...] = ()
 
 
 class _Part(msgspec.Struct):

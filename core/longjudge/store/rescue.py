@@ -178,7 +178,7 @@ _TABLES = (
     _Table(
         "unrecorded_costs",
         "judgment",
-        _columns("judgment batch answers:integer unpriced:integer cost_usd:real last:real"),
+        _columns("judgment batch key answers:integer unpriced:integer cost_usd:real last:real"),
         lambda row: cast("str", row[0]).startswith("j_"),
     ),
     _Table(

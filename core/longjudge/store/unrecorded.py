@@ -21,18 +21,46 @@ if TYPE_CHECKING:
     from longjudge.store.file import StoreFile
 
 _UNCOUNTED: Final = "outcome != '' AND NOT counted AND cost_usd IS NOT 0.0"
+# A store may hold anything: what cannot be a count or a price is one answer of unknown price.
+_MOST: Final = "1e9"
+_PRICED: Final = f"(typeof(cost_usd) = 'real' AND cost_usd BETWEEN 0.0 AND {_MOST})"
+_READS: Final = (
+    f"({_PRICED} AND typeof(answers) = 'integer' AND typeof(unpriced) = 'integer'"
+    f" AND answers BETWEEN 1 AND {_MOST} AND unpriced BETWEEN 0 AND answers)"
+)
 _ENDED: Final = "coalesce((SELECT max(ended, created) FROM batches WHERE id = batch), 0.0)"
 
 _DROP: Final = "DELETE FROM unrecorded_costs WHERE judgment = ? AND batch = ''"
 _COUNT: Final = """
     UPDATE batch_items SET counted = 1
-    WHERE judgment = ? AND outcome != '' AND key IN (SELECT value FROM json_each(?))
+    WHERE judgment = ? AND outcome != '' AND (batch, key) IN (
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
+    )
 """
+# A judgment may be recorded late, or by a process that was taken for dead meanwhile.
+_TAKE_BACK: Final = """
+    DELETE FROM unrecorded_costs
+    WHERE judgment = ? AND (batch, key) IN (
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
+    )
+"""
+_ADD_UP: Final = """
+    INSERT INTO unrecorded_costs (judgment, batch, key, answers, unpriced, cost_usd, last)
+    SELECT judgment, batch, '', sum(answers), sum(unpriced), total(cost_usd), max(last)
+    FROM unrecorded_costs WHERE key != '' AND last < ? GROUP BY judgment, batch
+    ON CONFLICT (judgment, batch, key) DO UPDATE SET
+        answers = answers + excluded.answers,
+        unpriced = unpriced + excluded.unpriced,
+        cost_usd = cost_usd + excluded.cost_usd
+"""
+_DROP_ADDED_UP: Final = "DELETE FROM unrecorded_costs WHERE key != '' AND last < ?"
 _SUM: Final = f"""
     SELECT total(answers), total(unpriced), total(cost_usd) FROM (
-        SELECT answers, unpriced, cost_usd FROM unrecorded_costs WHERE last >= ?1
+        SELECT iif({_READS}, answers, 1) AS answers, iif({_READS}, unpriced, 1) AS unpriced,
+            iif({_READS}, cost_usd, 0.0) AS cost_usd
+        FROM unrecorded_costs WHERE last >= ?1
         UNION ALL
-        SELECT 1, cost_usd IS NULL, coalesce(cost_usd, 0.0) FROM batch_items
+        SELECT 1, NOT {_PRICED}, iif({_PRICED}, cost_usd, 0.0) FROM batch_items
         WHERE {_UNCOUNTED} AND {_ENDED} >= ?1
     )
 """
@@ -48,14 +76,14 @@ class UnrecordedCost:
 
 
 def recorded(
-    judgment: str, batched: Sequence[str]
+    judgment: str, batched: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, Sequence[Sequence[str]]], ...]:
     """The statements, each with its values, that go with the record of a judgment.
 
-    `batched` are the keys of the questions whose answers in batches it counts.
+    `batched` are the batch and the key of every answer in a batch that it counts.
     """
     count = [(judgment, msgspec.json.encode(list(batched)).decode())] if batched else []
-    return (_DROP, [(judgment,)]), (_COUNT, count)
+    return (_DROP, [(judgment,)]), (_COUNT, count), (_TAKE_BACK, count)
 
 
 def kept_of(items: str) -> str:
@@ -64,14 +92,19 @@ def kept_of(items: str) -> str:
     `items` is a condition on the rows of questions.
     """
     return f"""
-        INSERT INTO unrecorded_costs (judgment, batch, answers, unpriced, cost_usd, last)
-        SELECT judgment, batch, count(*), count(*) - count(cost_usd), total(cost_usd), {_ENDED}
-        FROM batch_items WHERE {items} AND {_UNCOUNTED} GROUP BY judgment, batch
-        ON CONFLICT (judgment, batch) DO UPDATE SET
-            answers = answers + excluded.answers,
-            unpriced = unpriced + excluded.unpriced,
-            cost_usd = cost_usd + excluded.cost_usd
+        INSERT OR IGNORE INTO unrecorded_costs
+            (judgment, batch, key, answers, unpriced, cost_usd, last)
+        SELECT judgment, batch, key, 1, NOT {_PRICED}, iif({_PRICED}, cost_usd, 0.0), {_ENDED}
+        FROM batch_items WHERE {items} AND {_UNCOUNTED}
     """
+
+
+def added_up_before(moment: float) -> tuple[tuple[str, Sequence[Sequence[float]]], ...]:
+    """The statements that make one row of each batch's questions that nobody counts any more.
+
+    They are from before `moment` (seconds since 1970): no judgment is recorded so late.
+    """
+    return (_ADD_UP, [(moment,)]), (_DROP_ADDED_UP, [(moment,)])
 
 
 async def unrecorded_cost(store: StoreFile, since: float | None = None) -> UnrecordedCost:
