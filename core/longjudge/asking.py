@@ -379,6 +379,7 @@ class Asking:
         self._board.chunks[position].raw_reply = bounded_reply(answer.text)
         kept = understand(self._judge, question, answer)
         if isinstance(kept, BadReply):
+            await self.keeper.note_cost(cost)
             return self._bad_reply(position, kept)
         self._retries.pop(position, None)
         await self._settling.settle(position, kept, answer.usage, cost, from_cache=False)

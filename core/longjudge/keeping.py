@@ -7,6 +7,7 @@ takes another, at the end, and after it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from longjudge.judges.faulty import forced_fault
@@ -14,6 +15,7 @@ from longjudge.keys import key_parts
 from longjudge.losses import forced_full_disk, owed_words, store_error_words
 from longjudge.prompt import chunk_tag
 from longjudge.store import OwedVerdict, Provenance, StoreWriteError
+from longjudge.store.unrecorded import note_cost
 from longjudge.updates import StoreFailed, StoreTakes
 
 if TYPE_CHECKING:
@@ -130,6 +132,16 @@ class Keeper:
             self._fault.committed()
         await self.keep_refused()
         return True
+
+    async def note_cost(self, cost: float | None) -> None:
+        """Note what an answer cost that is no verdict, in case this judgment is never recorded.
+
+        A store that does not take it stops nothing: the result has the cost as well.
+        """
+        if cost == 0 or self._store.write_error is not None or self._fault is not None:
+            return
+        with contextlib.suppress(StoreWriteError, TimeoutError):
+            await self._within_bounds(note_cost(self._store, self._judgment, cost))
 
     def find_owed(self, key: str) -> KeptVerdict | None:
         """A verdict that an earlier judgment paid for, and that the store has not taken yet."""

@@ -69,6 +69,19 @@ def test_a_detached_batch_is_told_as_a_hold_and_taken_over(
     assert held_batches() == []
 
 
+def test_what_is_in_a_batch_is_said_before_it_is_waited_for(
+    served: MessagesServer, session_file: Path
+) -> None:
+    served.batches.latency = FOREVER
+    judge_batch(session_file, "--detach")
+    name = served.batches.own[0].id
+    said = f"{COUNT} questions of these are in batch {name} ({{}}): they are not asked again"
+    done = judge_live(session_file, "--time-limit", "1")
+    assert (done.objects[0]["calls"], served.requests) == (0, [])
+    assert said.format("followed from here") in done.err
+    assert said.format("followed from here") in judge_batch(session_file, "--detach").err
+
+
 def test_detached_nothing_is_told_of_what_is_kept(
     served: MessagesServer, session_file: Path, tmp_path: Path
 ) -> None:

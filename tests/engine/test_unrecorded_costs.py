@@ -159,6 +159,35 @@ def test_what_a_killed_live_run_kept_is_in_the_sums_and_stays_there(
     assert told["cost_usd"] > result["cost_usd"] > 0
 
 
+def test_a_killed_run_is_counted_with_its_replies_that_are_no_verdicts(
+    served: MessagesServer, session_file: Path, store_file: Path
+) -> None:
+    served.script = lambda request, attempt: (
+        api.no_json() if attempt == 1 else api.held(request, attempt)
+    )
+    process = start("judge", "--json", "--chunk-chars", CHUNK_CHARS, session_file)
+    served.wait_for(lambda: len(served.requests) == 2 * COUNT)
+    process.kill()
+    process.communicate()
+    told = sums()
+    assert (told["judgments"], told["unrecorded"]["answers"]) == (0, COUNT)
+    assert told["cost_usd"] > 0
+    served.release()
+
+
+def test_what_failed_is_in_the_judgment_once_that_is_recorded(
+    served: MessagesServer, session_file: Path
+) -> None:
+    served.script = lambda request, attempt: api.no_json() if attempt == 1 else api.clean(request)
+    [result] = judge_live(session_file).objects
+    assert (result["status"], result["calls"]) == ("complete", 2 * COUNT)
+    told = sums()
+    assert (told["cost_usd"], told["unrecorded"]["answers"]) == (
+        pytest.approx(result["cost_usd"]),
+        0,
+    )
+
+
 def in_store(work: Callable[[Store], Awaitable[object]], path: Path) -> None:
     async def run() -> None:
         store = await Store.open(path)

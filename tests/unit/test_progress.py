@@ -11,7 +11,7 @@ import pytest
 from longjudge.cli import progress as progresses
 from longjudge.cli.progress import Progress
 from longjudge.states import ChunkState, GapReason
-from longjudge.updates import ChunkUpdate, Paused, Stopping
+from longjudge.updates import AskedBy, ChunkUpdate, Paused, Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +70,25 @@ def test_a_part_that_fails_by_itself_is_said_by_itself(capsys: pytest.CaptureFix
     progress(retrying(GapReason.PROVIDER_ERROR, 4.2))
     progress(retrying(GapReason.PROVIDER_ERROR, 0.4))
     assert capsys.readouterr().err == "part 3: asked again in 4 s: no luck\n"
+
+
+def test_who_is_waited_for_is_said(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    on_terminal: Callable[[float], None],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    progress = Progress(3)
+    for part in (1, 2):
+        on_terminal(1)
+        progress(ChunkUpdate(part, ChunkState.WAITING))
+    assert capsys.readouterr().err.endswith("in flight, 2 s · 2 waiting for another judgment")
+    on_terminal(1)
+    progress(AskedBy(1, "batch msgbatch_1\x1b[2J"))
+    progress(ChunkUpdate(3, ChunkState.GAP))
+    shown = capsys.readouterr().err
+    assert "0 flagged, 1 gap, 0 in flight, 3 s · 2 waiting" in shown
+    assert "\x1b[2J" not in shown
 
 
 async def test_on_a_terminal_a_wait_is_counted_down_where_nothing_else_happens(

@@ -31,8 +31,11 @@ class Telling:
         self._cost: dict[str, float] = {}
         self._problems: set[str] = set()
 
-    def session(self, name: str, preview: Preview, judge: Judge, secrets: str) -> None:
-        """What a session would send, and cost in a batch; said before anything of it is sent."""
+    def session(self, name: str, preview: Preview, judge: Judge, more: str) -> None:
+        """What a session would send, and cost in a batch; said before anything of it is sent.
+
+        `more` is what there is to say of it beside.
+        """
         totals = preview.totals
         if totals.cost_usd:
             totals = replace(
@@ -41,7 +44,7 @@ class Telling:
                 cost_usd_low=(totals.cost_usd_low or 0.0) * BATCH_SHARE,
                 cost_usd_high=(totals.cost_usd_high or 0.0) * BATCH_SHARE,
             )
-        tell(f"{name}: {summary(totals)} as a batch; {judge.label}{secrets}")
+        tell(f"{name}: {summary(totals)} as a batch; {judge.label}{more}")
 
     def adopted(self, batch: Batch) -> None:
         """A batch that nobody followed any more is followed from now on."""
@@ -90,10 +93,10 @@ class Telling:
                 what = f"{_name(batch)} has ended, and stays held until its results are here"
         else:
             what = f"{len(batches)} batches are not home yet and stay held"
-        tell(
-            f"longjudge: {what}; `longjudge holds` shows it, the next `judge --batch` or"
-            " `longjudge holds --sweep` finishes it"
-        )
+        finishes = "the next `judge --batch` or `longjudge holds --sweep` finishes it"
+        if not any(batch.cancel for batch in batches):
+            finishes = "it runs on, and the next `judge --batch` brings its answers home"
+        tell(f"longjudge: {what}; `longjudge holds` shows it, {finishes}")
 
     def _count(self, news: BatchNews) -> None:
         id = news.batch.id

@@ -9,6 +9,7 @@ from longjudge.answers import is_disputed
 from longjudge.batched import Batched
 from longjudge.batches.sending import Ready
 from longjudge.cli.batch_work import Packed, Pending, Work
+from longjudge.cli.in_batches import in_batches_words
 from longjudge.cli.present import too_large_words
 from longjudge.factors import TokenWatch
 from longjudge.judgment import Judgment
@@ -106,8 +107,9 @@ class Visitor:
         if not pending.told:
             pending.told = True
             await self._run.note.say(preview.totals.to_ask)
-            secrets = await self._run.secrets(session, preview)
-            self._telling.session(self._run.name(session), preview, self._run.judge, secrets)
+            more = await self._run.secrets(session, preview)
+            more += await in_batches_words(self._run.store, preview)
+            self._telling.session(self._run.name(session), preview, self._run.judge, more)
         limit = self._run.settings.time_limit
         if not self._may_ask or pending.late(limit, time.monotonic()):
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longjudge.cli.in_batches import in_batches_words
 from longjudge.cli.judge_run import open_store
 from longjudge.cli.present import too_large_words
 from longjudge.cli.preview import summary
@@ -77,6 +78,7 @@ class LiveRun:
             words = f"{summary(preview.totals)}{preview.observed_words()}"
             words += f"; {self._run.judge.label}{await self._run.secrets(session, preview)}"
             words += self._run.forced(preview)
+            words += await in_batches_words(self._run.store, preview)
             tell(f"{self._run.name(session)}: {words}")
             await self._run.warn_of_the_limit(session, preview.totals.to_ask)
             if self._run.stop.requested:

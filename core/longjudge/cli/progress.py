@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import shutil
 import time
+from collections import Counter
 from math import ceil
 from typing import TYPE_CHECKING
 
+from longjudge.report.words import plural
 from longjudge.states import ChunkState, GapReason
 from longjudge.streams import progress_is_live, tell, write_progress
 from longjudge.text import clean_line
@@ -44,6 +46,7 @@ class Progress:
         self._chunks = chunks
         self._live = progress_is_live()
         self._width = 0
+        self._askers: dict[int, str] = {}
         self._problems: set[str] = set()
         self._told = 0
         self._started = time.monotonic()
@@ -63,7 +66,9 @@ class Progress:
                 self._draw()
             case Paused():
                 self._pause(update)
-            case AskedBy() | PausedByHand() | WentOn() | BatchSaid():
+            case AskedBy():
+                self._askers[update.part] = clean_line(update.who, 60)
+            case PausedByHand() | WentOn() | BatchSaid():
                 # Nobody pauses a command, its line is about all parts together, and what goes into
                 # batches has lines of its own.
                 pass
@@ -144,12 +149,22 @@ class Progress:
         flagged, gaps = states.count(ChunkState.FLAGGED), states.count(ChunkState.GAP)
         judged = flagged + states.count(ChunkState.CLEAN)
         words = (
-            f"{judged} of {self._chunks} parts judged, {flagged} flagged, {gaps} gaps,"
+            f"{judged} of {self._chunks} parts judged, {flagged} flagged, {plural(gaps, 'gap')},"
             f" {states.count(ChunkState.RUNNING)} in flight, {now - self._started:.0f} s"
+            f"{self._waits()}"
         )
         if self._live and (wait := ceil(self._paused_until - now)) > 0:
             words = f"{words} · waiting {wait} s: {self._why_paused}"
         return words
+
+    def _waits(self) -> str:
+        """How many parts wait for what somebody else asks, and for whom most do."""
+        waiting = [part for part, state in self._states.items() if state is ChunkState.WAITING]
+        if not waiting:
+            return ""
+        askers = Counter(filter(None, (self._askers.get(part) for part in waiting)))
+        who = askers.most_common(1)[0][0] if askers else "another judgment"
+        return f" · {len(waiting)} waiting for {who}"
 
     def _clear(self) -> None:
         if self._width:

@@ -156,9 +156,12 @@ def _facts(totals: Totals) -> list[str]:
 
 
 def _unrecorded_words(cost: UnrecordedCost) -> str:
+    paid = f"{money(cost.cost_usd)} of it"
+    if cost.unpriced == cost.answers:
+        paid = "what is unknown of it was"
     return (
-        f"{money(cost.cost_usd)} of it for {_many(cost.answers, 'answer')} in no judgment: of runs"
-        " that were killed or left their batch, of parts tried alone, or still being judged"
+        f"{paid} for {_many(cost.answers, 'answer')} in no judgment: of runs that were killed or"
+        " left their batch, of parts tried alone, or still being judged"
     )
 
 

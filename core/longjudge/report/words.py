@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from longjudge.prices import OFFLINE_MODEL
 from longjudge.text import clean_line
@@ -11,10 +11,16 @@ if TYPE_CHECKING:
     from longjudge.report.outcome import Outcome
 
 
+LEAST_SHOWN: Final = 0.0001
+"""In US dollars; nothing that was paid is shown as 0."""
+
+
 def money(amount: float | None) -> str:
     """A price for people; unknown stays unknown."""
     if amount is None:
         return "price unknown"
+    if 0 < amount < LEAST_SHOWN:
+        return f"<${LEAST_SHOWN:.4f}"
     return f"${amount:.4f}" if 0 < amount < 0.1 else f"${amount:.2f}"
 
 

@@ -3,13 +3,15 @@
 Such are those of a process that was killed, of a batch that came home after its judgment had ended,
 of a chunk tried by itself, and of what is being judged right now.
 
-What a live answer cost is noted with its verdict, in one commit, and dropped with the record of the
-judgment that asked: its result has the cost from then on. A batch's questions keep theirs, and each
-is marked as counted with the record of the judgment that took it in.
+What a live answer cost is noted with its verdict, in one commit, or by itself where it is none, and
+dropped with the record of the judgment that asked: its result has the cost from then on. A batch's
+questions keep theirs, and each is marked as counted with the record of the judgment that took it
+in.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +45,16 @@ _TAKE_BACK: Final = """
     WHERE judgment = ? AND (batch, key) IN (
         SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
     )
+"""
+_NOTE: Final = """
+    INSERT INTO unrecorded_costs (judgment, batch, key, answers, unpriced, cost_usd, last)
+    SELECT ?1, '', '', 1, ?2 IS NULL, coalesce(?2, 0.0), ?3
+    WHERE NOT EXISTS (SELECT 1 FROM judgments WHERE id = ?1)
+    ON CONFLICT (judgment, batch, key) DO UPDATE SET
+        answers = answers + 1,
+        unpriced = unpriced + excluded.unpriced,
+        cost_usd = cost_usd + excluded.cost_usd,
+        last = max(last, excluded.last)
 """
 _ADD_UP: Final = """
     INSERT INTO unrecorded_costs (judgment, batch, key, answers, unpriced, cost_usd, last)
@@ -97,6 +109,15 @@ def kept_of(items: str) -> str:
         SELECT judgment, batch, key, 1, NOT {_PRICED}, iif({_PRICED}, cost_usd, 0.0), {_ENDED}
         FROM batch_items WHERE {items} AND {_UNCOUNTED}
     """
+
+
+async def note_cost(store: StoreFile, judgment: str, cost_usd: float | None) -> None:
+    """Note what a live answer of a judgment cost that is no verdict.
+
+    Raises:
+        StoreWriteError: nothing was written.
+    """
+    await store.write(_NOTE, (judgment, cost_usd, time.time()))
 
 
 def added_up_before(moment: float) -> tuple[tuple[str, Sequence[Sequence[float]]], ...]:
