@@ -249,6 +249,14 @@ async def test_the_sample_is_judged_first_and_tells_what_all_would_come_to(open_
         await desk.sees("EXTRAPOLATED from 10 judged sessions: 0% flagged (0%-")
         assert len(desk.shelf.lasts) == 10
         await desk.sees("of about 20 sessions, no cost in all")
+        await desk.sees("! the store changed since (+")
+        await desk.sees("a estimates anew")
+        gate.set()
+        await desk.press("a")
+        await desk.sees("all 20 sessions estimated")
+        assert int(figures(desk)["kept"]) > 0
+        await desk.until(lambda: "the store changed since" not in desk.text)
+        await desk.sees("EXTRAPOLATED from 10 judged sessions")
 
 
 async def test_judging_live_asks_for_the_price_and_goes_back_to_the_library(
@@ -298,6 +306,9 @@ async def test_a_batch_run_is_cancelled_at_the_provider(open_desk, three, provid
         await within(desk, lambda: provider.batches.own)
         await desk.press("escape")
         await desk.sees("batch run: 0 of 3 sessions")
+        await desk.press("x")
+        await desk.sees("nothing is being judged: E, then c cancels the batch run")
+        assert not provider.batches.called["cancel"]
         await desk.press("E", "b")
         await desk.sees("a batch run goes on: let it end, or cancel it first")
         await desk.press("c")

@@ -66,6 +66,8 @@ class HeldBatches(Sending):
     async def _adopt_and_cancel(self, batch: Batch) -> None:
         """Cancel one that nobody follows: wanted is noted first, for whoever can do it later."""
         try:
+            if await self._is_over(batch):
+                return
             await rows.want_cancel(self.store, batch.id, CancelCause.CANCEL)
             self.holding.read_soon()
             judge, profile = self._judge_of(batch)
@@ -73,10 +75,10 @@ class HeldBatches(Sending):
                 where = line(batch.endpoint, 100)
                 self.notices.append(f"{named(batch)} is at {where}, which nothing here reaches")
                 return
-            if not await self.queues.adopt(judge, [batch.id], profile):
+            if await self.queues.adopt(judge, [batch.id], profile):
+                self.queues.cancel([batch.id])
+            elif not await self._is_over(batch):
                 self.notices.append(f"{named(batch)} is followed by another process by now")
-                return
-            self.queues.cancel([batch.id])
         except LongjudgeError as error:
             said = line(str(error), 300)
             self.notices.append(
@@ -84,6 +86,14 @@ class HeldBatches(Sending):
             )
         finally:
             self.holding.read_soon()
+
+    async def _is_over(self, batch: Batch) -> bool:
+        """Whether a batch is no hold any more, which is said then."""
+        if await rows.live_batches(self.store, [batch.id]):
+            return False
+        self.notices.append(f"{named(batch)} has ended meanwhile: there is nothing to cancel")
+        self._stock.look_soon(at_all=True)
+        return True
 
     def _judge_of(self, batch: Batch) -> tuple[Judge, str]:
         """Whoever reaches a batch's endpoint; the name is that of a profile, or empty."""
@@ -100,4 +110,8 @@ class HeldBatches(Sending):
         """
         from longjudge.batches.sweeping import sweep_batches
 
-        return await sweep_batches(self.store, self.config, gentle=False)
+        swept = await sweep_batches(self.store, self.config, gentle=False)
+        if swept.released:
+            # What this process wrote itself is no news to the look for what others wrote.
+            self._stock.look_soon(at_all=True)
+        return swept

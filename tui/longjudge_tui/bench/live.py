@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from longjudge.errors import CredentialError
@@ -169,10 +170,12 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
     """
     preview, missing_key, notice = bench.preview, bench.missing_key, bench.model_notice
     run = going_on.runs_words(bench, totals.to_ask)
+    waiting, _ = bench.waits_for
+    known = partial(_known, totals, preview, waiting=waiting)
     if missing_key and totals.to_ask:
-        plan = _known(totals, preview)
+        plan = known()
         another = another_model()
-        to_ask = f"{totals.to_ask} to ask"
+        to_ask = f"{totals.to_ask - waiting} to ask"
         if missing_key.endswith(IS_NOT_SET):
             word, named = "no key", []
         else:
@@ -185,19 +188,19 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
             f"{word}: {another} · {to_ask}",
         ]
     if not totals.to_ask:
-        plan = _known(totals, preview, f"{command('run').shown} asks nothing")
+        plan = known(f"{command('run').shown} asks nothing")
         return [f"{label} · {plan}", plan]
     secrets, *shorter = bench.secrets.forms
     why = bench.reasons.summary
-    whole = _known(totals, preview, secrets, run)
-    told = [_known(totals, preview, secrets, run, why=why)] if why else []
+    whole = known(secrets, run)
+    told = [known(secrets, run, why=why)] if why else []
     # How many secrets there are has its place before everything that stands elsewhere too.
-    plans = [_known(totals, preview, words, run) for words in shorter]
+    plans = [known(words, run) for words in shorter]
     shortest = shorter[-1] if shorter else secrets
-    plans += [_known(totals, preview, shortest, *then, brief=True) for then in ((run,), ())]
+    plans += [known(shortest, *then, brief=True) for then in ((run,), ())]
     if why:
         # So has which part of their keys is new.
-        plans = [*(_known(totals, preview, each, run, why=why) for each in shorter), *plans]
+        plans = [*(known(each, run, why=why) for each in shorter), *plans]
     if notice is not None:
         return [
             f"! {line(notice.text, 200)} · {whole}",
@@ -210,21 +213,31 @@ def _before_a_run(label: str, totals: Totals, bench: Bench) -> list[str]:
 
 
 def _known(
-    totals: Totals, preview: Preview | None, *then: str, brief: bool = False, why: str = ""
+    totals: Totals,
+    preview: Preview | None,
+    *then: str,
+    waiting: int,
+    brief: bool = False,
+    why: str = "",
 ) -> str:
-    """What is kept and what there is to ask; `why` says why that is not kept."""
-    said, because = list(filter(None, then)), f": {why}" if why else ""
+    """What is kept and what there is to ask; `why` says why that is not kept.
+
+    So many as are `waiting` for a batch are not asked again.
+    """
+    left = totals.to_ask - waiting
+    queued = [f"{waiting} in a batch"] if waiting else []
+    said, because = list(filter(None, then)), f": {why}" if why and left else ""
     equal = f" ({totals.equal} equal to another)" if totals.equal and not brief else ""
     if not totals.kept:
-        plan = f"{totals.to_ask} of {plural(totals.chunks, 'chunk')} to ask{equal}"
+        plan = f"{left} of {plural(totals.chunks, 'chunk')} to ask{equal}"
         plan += because
-        return " · ".join(["not judged yet", plan, *said])
+        return " · ".join(["not judged yet", plan, *queued, *said])
     kept = f"{totals.kept} of {totals.chunks} kept{equal}"
     found = "reading verdicts…"
     if preview is not None and preview.done:
         found = findings_words(preview.counts()[0], preview.disagreements, brief=brief)
-    to_ask = [f"{totals.to_ask} to ask{because}"] if totals.to_ask else []
-    return " · ".join([kept, found, *to_ask, *said])
+    to_ask = [f"{left} to ask{because}"] if left else []
+    return " · ".join([kept, found, *to_ask, *queued, *said])
 
 
 def in_the_app(error: LongjudgeError) -> str:

@@ -23,7 +23,7 @@ from longjudge.store.batch_rows import CancelCause
 from longjudge_tui.bench import batch_words
 from longjudge_tui.bench.batch_words import named, questions_words, what_became
 from longjudge_tui.bench.event_log import LogKind
-from longjudge_tui.wording import plural
+from longjudge_tui.wording import line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -126,8 +126,11 @@ class Queues:
             several = plural(len(swept.released), "batch", "batches")
             self._notice(f"finished {several} that others had left: what was answered is kept")
 
-    async def take_up(self, judge: Judge, profile: str = "") -> None:
-        """Follow what nobody follows any more of a judge's endpoint."""
+    async def take_up(self, judge: Judge, profile: str = "", *, asked: bool = False) -> None:
+        """Follow what nobody follows any more of a judge's endpoint.
+
+        Whoever `asked` for it is told why it cannot be.
+        """
         try:
             found = await self._nobodys(judge.endpoint)
             if not found:
@@ -135,14 +138,18 @@ class Queues:
             taken = await self.adopt(judge, [each.id for each in found], profile)
         except LongjudgeError as error:
             # They wait where they are; whoever has a key later on takes them up.
-            self._log.add(LogKind.HOLD, f"batches are left where they are: {error}")
+            said = f"batches are left where they are: {error}"
+            self._log.add(LogKind.HOLD, said)
+            if asked:
+                self._notice(line(said, 400))
             return
         for batch in taken:
             self._log.add(LogKind.HOLD, f"{named(batch)} taken up: {questions_words(batch)}")
         if taken:
             several = plural(len(taken), "batch", "batches")
             count = plural(sum(each.count for each in taken), "question")
-            self._notice(f"{several} of before taken up ({count}): verdicts come in by themselves")
+            comes = "followed from now on, verdicts come in by themselves"
+            self._notice(f"{several} of before taken up ({count}): {comes}")
 
     async def _nobodys(self, endpoint: str) -> list[Batch]:
         found = [b for b in await rows.live_batches(self._store) if b.endpoint == endpoint]

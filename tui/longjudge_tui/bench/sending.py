@@ -114,27 +114,46 @@ class Sending(Trials):
         return run.in_batch if run is not None else self.waits_for[0]
 
     def start(self, time_limit: float | None = None) -> None:
-        """As before; where all there is to ask is in a batch already nothing is begun."""
+        """As before; where all there is to ask is in a batch already nothing is begun.
+
+        A run waits for what is in one, so what nobody follows of it is followed from now on.
+        """
+        if not self.running:
+            if which := self._all_out:
+                self._follow_all_out(which)
+                return
+            if self.waits_for[0]:
+                self.take_up_batches(asked=True)
+        super().start(time_limit)
+
+    @property
+    def _all_out(self) -> str:
+        """In which batches all there is to ask is already; empty where that is not so."""
         waiting, which = self.waits_for
         to_ask = self.outlook.totals.to_ask if self.outlook is not None else 0
-        if waiting and waiting >= to_ask and not self.running:
-            self.notices.append(f"all of it is in a batch already: {which}")
-            return
-        super().start(time_limit)
+        return which if waiting and waiting >= to_ask else ""
+
+    def _follow_all_out(self, which: str) -> None:
+        """Say that nothing is left to ask; what nobody follows of it is followed from now on."""
+        self.notices.append(f"all of it is in a batch already: {which}")
+        self.take_up_batches(asked=True)
 
     @property
     def batches_out(self) -> int:
         """How many batches this app has at a provider, or is sending."""
         return len(self._queues.live) if self._queues is not None else 0
 
-    def take_up_batches(self) -> None:
-        """Follow, or finish, what earlier processes have left, in the background."""
-        self._chores.start(self._take_up())
+    def take_up_batches(self, *, asked: bool = False) -> None:
+        """Follow, or finish, what other processes have left, in the background.
 
-    async def _take_up(self) -> None:
+        Whoever `asked` for what is in them is told where they cannot be followed.
+        """
+        self._chores.start(self._take_up(asked=asked))
+
+    async def _take_up(self, *, asked: bool) -> None:
         with contextlib.suppress(StoreError):
             if await live_batches(self.store):
-                await self.queues.take_up(self.judge, self._profile)
+                await self.queues.take_up(self.judge, self._profile, asked=asked)
                 await self.queues.finish(self.config)
 
     @property
@@ -164,6 +183,8 @@ class Sending(Trials):
             self.notices.append(f"the judgment is {which}: {command('batch').shown} a moment later")
         elif run is not None and self._judging:
             return self._offer_back(run) if run.in_batch else self._offer_rest(run, self.outlook)
+        elif which := self._all_out:
+            self._follow_all_out(which)
         elif why_not := self._no_batch(self.outlook):
             self.notices.append(why_not)
         else:
@@ -180,9 +201,6 @@ class Sending(Trials):
             return "the rubric does not apply: nothing is asked"
         if not outlook.totals.to_ask:
             return all_kept_words(outlook.totals.chunks)
-        waiting, which = self.waits_for
-        if waiting >= outlook.totals.to_ask:
-            return f"all of it is in a batch already: {which}"
         if self.missing_key:
             return f"nobody can be asked: {line(self.missing_key, 100)}"
         return self.refusal()

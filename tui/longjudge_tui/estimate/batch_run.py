@@ -171,7 +171,7 @@ class BatchRuns:
         for each in said:
             words = clean_line(each.decode("utf-8", "replace"), 500).removeprefix("longjudge: ")
             if words:
-                state = replace(state, said=words)
+                state = state.with_words(words)
                 self._log.add(LogKind.RUN, f"batch run: {words}")
         for each in results:
             state = state.with_result(each)

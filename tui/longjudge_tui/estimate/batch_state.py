@@ -12,6 +12,9 @@ from longjudge_tui.wording import dollars, line, plural
 _USAGE, _SIGNALLED = 2, 128
 """Exit codes: it could not be used; above, the number of the signal that ended it."""
 
+_NOT_ALL = "NOT ALL IS KEPT"
+"""How the line begins that says what the store has not taken by the end."""
+
 
 class _ResultLine(msgspec.Struct, frozen=True):
     """What is read of a result."""
@@ -20,13 +23,15 @@ class _ResultLine(msgspec.Struct, frozen=True):
     unjudged_chunks: int = 0
     flagged_chunks: int = 0
     cost_usd: float | None = None
+    store_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
     """How far a run is: `done` of about `sessions`; a cost that is unknown is None.
 
-    `code` is its exit code, None while it runs; `said` is what it said last, safe to show.
+    `code` is its exit code, None while it runs; `said` is what it said last, safe to show. Of
+    `not_kept` results the store has not taken all, and `lost` is what the run said of that.
     """
 
     sessions: int
@@ -35,6 +40,8 @@ class BatchState:
     flagged: int = 0
     cost_usd: float | None = 0.0
     said: str = ""
+    not_kept: int = 0
+    lost: str = ""
     cancelled: bool = False
     code: int | None = None
 
@@ -42,6 +49,11 @@ class BatchState:
     def running(self) -> bool:
         """Whether it goes on."""
         return self.code is None
+
+    def with_words(self, words: str) -> BatchState:
+        """The same after a line of what it says, safe to show."""
+        lost = words if words.startswith(_NOT_ALL) else self.lost
+        return replace(self, said=words, lost=lost)
 
     def with_result(self, printed: bytes) -> BatchState:
         """The same with one more result; what is none changes nothing."""
@@ -55,6 +67,7 @@ class BatchState:
             done=self.done + 1,
             gaps=self.gaps + found.unjudged_chunks,
             flagged=self.flagged + (found.flagged_chunks > 0),
+            not_kept=self.not_kept + (found.store_error is not None),
             cost_usd=None if cost is None or found.cost_usd is None else cost + found.cost_usd,
         )
 
@@ -66,11 +79,14 @@ class BatchState:
             parts.append(f"{self.flagged:,} flagged")
         if self.gaps:
             parts.append(plural(self.gaps, "gap"))
+        if self.not_kept:
+            parts.append(f"{self.not_kept:,} not kept")
         if self.cost_usd is None:
             parts.append("cost unknown")
         elif self.cost_usd:
             parts.append(dollars(self.cost_usd))
-        return f"{self._name}: {', '.join(parts)}{self._why}"
+        lost = f" · {line(self.lost, 300)}" if self.lost else ""
+        return f"{self._name}: {', '.join(parts)}{lost}{self._why}"
 
     @property
     def _name(self) -> str:

@@ -42,6 +42,7 @@ class Estimates:
         self._bench = bench
         self._kept = kept
         self._chores = Chores()
+        self._judged_of: Estimating | None = None
 
     def open(self, subject: Subject) -> Estimating:
         """The estimate of a subject: that of before where it is the same, else a new one.
@@ -61,9 +62,11 @@ class Estimates:
         return current
 
     def again(self) -> None:
-        """Estimate the same anew, as the store is now."""
+        """Estimate the same anew, as the store is now; what a judged sample told stays."""
         if self.current is not None:
+            judged = self.judged
             self._begin(self.current.subject, About.of(self._bench))
+            self.judged = judged
 
     @property
     def kept_since(self) -> int:
@@ -81,17 +84,25 @@ class Estimates:
             said.append(f"estimated {current.done:,} of {current.total:,}, {shows}")
         return " · ".join(filter(None, said))
 
+    @property
+    def cancels_run(self) -> str:
+        """Where a batch run that goes on is cancelled; empty without one."""
+        if not self.runs.running:
+            return ""
+        shows, cancels = command("show_estimate").shown, command("cancel_batch").shown
+        return f": {shows}, then {cancels} cancels the batch run"
+
     def stop(self) -> bool:
-        """Stop estimating, and cancel the batch run; false where nothing went on."""
-        stopped = self.current is not None and self.current.stop()
-        return self.runs.cancel() or stopped
+        """Stop estimating; false where nothing was estimated. A batch run goes on."""
+        return self.current is not None and self.current.stop()
 
     def judge_sample(self) -> list[SessionFile]:
         """The sessions of the sample that are to be judged now: those without a whole judgment."""
         current = self.current
         if current is None or current.sample is None:
             return []
-        if self.judged is None:
+        if self.judged is None or self._judged_of is not current:
+            self._judged_of = current
             files = [current.listed(file) for file in current.drawn]
             self.judged = JudgedSample(current.sample, files, current.sampled)
         return self.judged.begin()

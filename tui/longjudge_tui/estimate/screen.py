@@ -104,19 +104,21 @@ class EstimateScreen(WholeScreen):
         self.show_title(*words.titles(estimating))
         self.query_one("#estimate-about", FittedLine).show(*estimating.about.variants)
         self._show_figures(estimating)
-        said = words.notes(estimating, self._kept_since(estimating))
+        since = self._kept_since(estimating)
+        said = words.notes(estimating, since)
         self.query_one("#estimate-notes", TourLine).say(said)
         self._show_longest(estimating)
         judged = estimates.judged
         told = words.judged_words(judged, busy=self._library.busy()) if judged is not None else ""
         self.query_one("#estimate-judged", TourLine).say(told)
         batch = words.batch_words(estimates.runs.state)
-        lines = (" · ".join([*batch, each]) for each in words.progress(estimating))
+        lines = (" · ".join([*batch, each]) for each in words.progress(estimating, since))
         self.query_one("#estimate-status", GrowingLine).show(*lines, *batch)
 
     def _kept_since(self, estimating: Estimating) -> int:
         """What counts only once nothing is estimated: until then new verdicts are seen."""
-        return self._estimates.kept_since if estimating.complete else 0
+        rests = estimating.extrapolated is not None and not estimating.working
+        return self._estimates.kept_since if estimating.complete or rests else 0
 
     def _show_figures(self, estimating: Estimating) -> None:
         about, tally, total = estimating.about, estimating.tally, estimating.extrapolated

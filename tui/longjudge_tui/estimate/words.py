@@ -63,8 +63,8 @@ def extrapolated_heads(estimating: Estimating) -> tuple[str, ...]:
     )
 
 
-def progress(estimating: Estimating) -> tuple[str, ...]:
-    """What goes on, and what can be done, longest first."""
+def progress(estimating: Estimating, kept_since: int = 0) -> tuple[str, ...]:
+    """What goes on, and what can be done, longest first; `kept_since` as in `notes`."""
     far = f"{estimating.done:,} of {plural(estimating.total, 'session')}"
     stops = f"{key('stop_estimate')} stops"
     draws = f"{key('sample_first')} draws a sample"
@@ -80,12 +80,13 @@ def progress(estimating: Estimating) -> tuple[str, ...]:
             sampled = f"{len(estimating.sampled)} of {plural(estimating.to_sample, 'file')}"
             return (f"estimating a sample: {sampled} · {stops}",)
         case Doing.NOTHING:
-            return _at_rest(estimating, far, draws)
+            return _at_rest(estimating, far, draws, kept_since)
 
 
-def _at_rest(estimating: Estimating, far: str, draws: str) -> tuple[str, ...]:
+def _at_rest(estimating: Estimating, far: str, draws: str, kept_since: int) -> tuple[str, ...]:
     ways = f"{key('run_live')} judges here · {key('run_batch')} as a batch"
-    on = f"{key('estimate_rest')} estimates {'the rest' if estimating.done else 'all'}"
+    rest = "the rest" if estimating.done else "all"
+    on = f"{key('estimate_rest')} estimates {'anew' if kept_since else rest}"
     if estimating.complete:
         return (f"all {plural(estimating.total, 'session')} estimated · {ways}", ways)
     if estimating.extrapolated is not None:
@@ -101,7 +102,10 @@ def _at_rest(estimating: Estimating, far: str, draws: str) -> tuple[str, ...]:
 
 
 def notes(estimating: Estimating, kept_since: int) -> str:
-    """What else there is to know; empty where that is nothing."""
+    """What else there is to know; empty where that is nothing.
+
+    `kept_since` counts the verdicts that the store holds more than when it was estimated.
+    """
     said = [
         *_unread(estimating.unread),
         *_needs(estimating),

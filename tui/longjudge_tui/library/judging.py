@@ -61,8 +61,8 @@ IN_FLIGHT = frozenset({Stage.WAITING, Stage.READING, Stage.JUDGING, Stage.PAUSED
 class State:
     """A session's state: how much of it is done where that can be counted, or what went wrong.
 
-    `wait` is how many seconds the provider lets nobody ask, `note` what it said; of one that is
-    stopping, what it still has in hand.
+    `wait` is how many seconds the provider lets nobody ask, `note` what it said; else what all that
+    is open waits for; of one that is stopping, what it still has in hand.
     """
 
     stage: Stage
@@ -82,6 +82,9 @@ class State:
         if run.paused:
             return cls(Stage.PAUSED, done, chunks)
         wait, note = run.ordered_wait or (0.0, "")
+        asked, waiting = run.in_hands
+        if waiting and not asked and not note:
+            note = f"{waiting:,} waiting for another judgment"
         # Whole seconds, so that a row is drawn again once in each of them.
         return cls(Stage.JUDGING, done, chunks, wait=ceil(wait), note=note)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from operator import attrgetter
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
 
 NEVER = 2.0
 """Sorts what has no score behind every score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files to list, and in a few words where they are from.
+
+    `paths` are what was named, where all that is in there is listed.
+    """
+
+    files: list[SessionFile]
+    where: str
+    paths: Sequence[Path] = ()
 
 
 class Order(StrEnum):

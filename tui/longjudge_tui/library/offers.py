@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Sessions to judge with their price, to be agreed to."""
+    """Sessions to judge with their price, to be agreed to.
+
+    Those that only wait for a batch are in the price, and not among the files.
+    """
 
     files: tuple[SessionFile, ...]
     price: Price
@@ -73,7 +76,11 @@ class Offers:
         priced = zip(self._wanted, prices, strict=True)
         fine = [(f, p) for f, p in priced if p and not p.fault and not p.copied]
         self._wanted = ()
-        offer = Offer(tuple(file for file, _ in fine), Price.sum([price for _, price in fine]))
+        price = Price.sum([price for _, price in fine])
+        # What is asked of the others holds only while those they lean on are judged as well.
+        if not (price.to_ask and self._pricing.lean(file for file, _ in fine)):
+            fine = [(f, p) for f, p in fine if p.to_ask or not p.in_batch]
+        offer = Offer(tuple(file for file, _ in fine), price)
         if offer.price.to_ask:
             self.secrets.begin_with(
                 lambda stopped: count_together(offer.files, terms, self._kept, stopped),

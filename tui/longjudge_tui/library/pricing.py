@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from longjudge.estimate import Totals
     from longjudge.sessions import SessionFile
     from longjudge_tui.library.counting import Counting, Facts
+    from longjudge_tui.library.in_batches import InBatches
     from longjudge_tui.library.terms import Terms
 
 CLOSE_SECONDS = 1.0
@@ -35,7 +36,8 @@ CLOSE_SECONDS = 1.0
 class Price:
     """An estimate for one session, or the sum over several; a cost that is unknown is None.
 
-    `copied` says that all of a session stands in another file that was read before it.
+    `copied` says that all of a session stands in another file that was read before it. What is
+    `in_batch` already is not asked again.
     """
 
     chunks: int = 0
@@ -46,11 +48,12 @@ class Price:
     high: float | None = 0.0
     fault: str = ""
     copied: bool = False
+    in_batch: int = 0
 
     @property
     def equal(self) -> int:
         """Chunks that an equal one answers, of this session or of one before it."""
-        return self.chunks - self.kept - self.to_ask
+        return self.chunks - self.kept - self.to_ask - self.in_batch
 
     @classmethod
     def of(cls, totals: Totals, *, applies: bool) -> Price:
@@ -76,6 +79,7 @@ class Price:
             _sum([each.cost_usd for each in prices]),
             _sum([each.low for each in prices]),
             _sum([each.high for each in prices]),
+            in_batch=sum(each.in_batch for each in prices),
         )
 
 
@@ -102,8 +106,9 @@ class _Batch:
 class Pricing:
     """Estimates by session and by what they depend on; tasks of its own are ended by `aclose`."""
 
-    def __init__(self, counting: Counting, kept: Container[str]) -> None:
+    def __init__(self, counting: Counting, kept: Container[str], out: InBatches) -> None:
         self.version = 0
+        self._out = out
         self._counting = counting
         self._kept = kept
         self._estimates: dict[SessionFile, _Estimate] = {}
@@ -163,6 +168,11 @@ class Pricing:
     def known(self, file: SessionFile) -> object:
         """What was estimated last about a session: another object with every estimate of it."""
         return self._estimates.get(file)
+
+    def lean(self, files: Iterable[SessionFile]) -> bool:
+        """Whether the estimate of any of them counts on others that were read with it."""
+        found = (self._estimates.get(file) for file in files)
+        return any(each is not None and each.leans for each in found)
 
     def estimate(self, files: Sequence[SessionFile], terms: Terms) -> None:
         """Estimate sessions together, where they are not estimated so already."""
@@ -256,7 +266,7 @@ class Pricing:
         leans = True
         try:
             price, leans, facts = await asyncio.to_thread(
-                _price, file, terms, self._kept, together, self._stopped.is_set
+                _price, file, terms, self._kept, self._out.keys, together, self._stopped.is_set
             )
         except LoadCancelledError:
             return
@@ -308,12 +318,13 @@ def _price(
     file: SessionFile,
     terms: Terms,
     kept: Container[str],
+    out: frozenset[str],
     together: Together,
     stopped: Callable[[], bool],
 ) -> tuple[Price, bool, Facts | None]:
     """A session's price, whether it leans on those before it, and the facts of one that is whole.
 
-    What those before it ask is not asked again.
+    What those before it ask is not asked again, nor what is `out` in a batch.
     """
     loaded = together.load(file, lambda _done, _total: not stopped())
     session, leans = loaded.session, loaded.leans
@@ -323,10 +334,15 @@ def _price(
             outlook = terms.outlook(session, kept)
             price = Price.of(outlook.totals, applies=True)
             answered = together.answered
+            there = Either(kept, answered)
             if not answered.isdisjoint(outlook.keys):
-                less = Price.of(outlook.again(Either(kept, answered)).totals, applies=True)
+                less = Price.of(outlook.again(there).totals, applies=True)
                 leans = leans or less.to_ask < price.to_ask
                 price = replace(less, kept=price.kept)
+            if not out.isdisjoint(outlook.keys):
+                rest = Price.of(outlook.again(Either(there, out)).totals, applies=True)
+                in_batch = price.to_ask - rest.to_ask
+                price = replace(rest, kept=price.kept, in_batch=in_batch)
             answered.update(outlook.keys)
         return price, leans, None if loaded.leans else facts_of(session)
     finally:

@@ -17,6 +17,7 @@ from longjudge_tui.bench.live import banner, judge_label
 from longjudge_tui.commands import LIBRARY_BAR, Scope, bindings, command
 from longjudge_tui.held.holds_dialog import HoldsDialog
 from longjudge_tui.library.ahead import estimate_screen
+from longjudge_tui.library.in_batches import left_out_words
 from longjudge_tui.library.row_line import row_words
 from longjudge_tui.library.session_list import LibraryList
 from longjudge_tui.library.words import (
@@ -210,7 +211,7 @@ class Library(Screen[None]):
         question = (
             f"ask {plural(price.to_ask, 'question')} about"
             f" {plural(len(offer.files), 'session')}, {about(price.cost_usd)},"
-            f" model {line(judge.model, 60)}?"
+            f" model {line(judge.model, 60)}?{left_out_words(price.in_batch)}"
         )
         if notice := self.shelf.bench.notice_on_model():
             question += f"\n! {line(notice.text, 200)}"

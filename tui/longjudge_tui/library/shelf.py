@@ -7,7 +7,6 @@ the screen reads from here what it paints, about ten times a second.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longjudge.errors import StoreError, UsageError
@@ -19,9 +18,10 @@ from longjudge_tui.estimate.estimates import Estimates
 from longjudge_tui.library.ahead import end_of
 from longjudge_tui.library.counting import Counting
 from longjudge_tui.library.fresh_look import FreshLook
+from longjudge_tui.library.in_batches import InBatches, all_out_words
 from longjudge_tui.library.judging import IN_FLIGHT, Queue, State
 from longjudge_tui.library.last import Last, newest
-from longjudge_tui.library.listing import Listing
+from longjudge_tui.library.listing import Found, Listing
 from longjudge_tui.library.looking_back import cut_off, judged_otherwise
 from longjudge_tui.library.offers import Offers
 from longjudge_tui.library.pricing import Pricing
@@ -32,7 +32,6 @@ from longjudge_tui.library.together import Either
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from longjudge.history import Entry
     from longjudge.result import Result
@@ -47,18 +46,6 @@ _NO_OTHERS: frozenset[SessionFile] = frozenset()
 
 UNREAD_NAMED = 100
 """Up to this many named files that could not even be looked at are read at once, to say why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The files to list, and in a few words where they are from.
-
-    `paths` are what was named, where all that is in there is listed.
-    """
-
-    files: list[SessionFile]
-    where: str
-    paths: Sequence[Path] = ()
 
 
 class Shelf:
@@ -83,11 +70,12 @@ class Shelf:
         self.results = Results(store, bench.marking)
         self.counting = Counting(self._split, self._refused)
         at_hand = Either(kept, store.owed.keys)
-        self.pricing = Pricing(self.counting, at_hand)
+        self._out = InBatches(store)
+        self.pricing = Pricing(self.counting, at_hand, self._out)
         self.queue = Queue(
             store, kept, self.notices, self._judged, self.counting.sessions_of, bench.log
         )
-        self._fresh_look = FreshLook(bench.refresh_store)
+        self._fresh_look = FreshLook(self._look_at_store)
         self.listing = Listing(self.counting.facts, lambda: self.lasts)
         self._find = find
         self._store = store
@@ -252,12 +240,17 @@ class Shelf:
         offer = self.offers.take(self.terms)
         if offer is None or offer.price.to_ask:
             return offer
+        if offer.price.in_batch:
+            self.notices.append(all_out_words(offer.price.in_batch))
         self.judge(offer.files)
         return None
 
     def judge(self, files: Sequence[SessionFile]) -> None:
         """Judge sessions, one after the other."""
         if not self._bench_judges():
+            if self._out.keys:
+                # What is in a batch that nobody follows would be waited for in vain.
+                self.bench.take_up_batches(asked=True)
             self.queue.add(files, self.terms)
 
     def _bench_judges(self) -> bool:
@@ -278,7 +271,7 @@ class Shelf:
             self.notices.append("nothing is going on about this session")
 
     def cancel_all(self) -> None:
-        """Cancel everything in flight: judgments and estimates."""
+        """Cancel everything in flight here, judgments and estimates; a batch run goes on."""
         self._fresh_look.drop()
         dropped = self.pricing.cancel()
         dropped = self.estimates.stop() or dropped
@@ -286,7 +279,7 @@ class Shelf:
         if self.bench.running:
             self.bench.cancel()
         elif not self.busy and not dropped:
-            self.notices.append("nothing is being judged")
+            self.notices.append(f"nothing is being judged{self.estimates.cancels_run}")
         self.queue.cancel_all()
 
     def pause_or_go_on(self) -> None:
@@ -354,6 +347,11 @@ class Shelf:
             if states[file].stage not in IN_FLIGHT:
                 del states[file]
 
+    async def _look_at_store(self) -> None:
+        await self.bench.refresh_store()
+        if await self._out.look():
+            self.pricing.forget()
+
     async def _look(self) -> None:
         try:
             found = await asyncio.to_thread(self._find)
@@ -387,7 +385,11 @@ class Shelf:
         file = self._listed(ended.file)
         self.results.note(file, ended.last, told=ended.told)
         terms, price, together = ended.terms, ended.price, ended.together
-        self.pricing.learn(file, terms, price, together, leans=ended.leans, asked=ended.asked)
+        if self._out.keys:
+            # What it found does not tell what waits for a batch.
+            self.pricing.forget([file])
+        else:
+            self.pricing.learn(file, terms, price, together, leans=ended.leans, asked=ended.asked)
         self.estimates.take(ended.file, end_of(ended))
         if _same(self.bench.file, ended.file):
             self.bench.look_at_store()

@@ -284,7 +284,7 @@ def price_words(price: Price) -> Variants:
     if not price.chunks:
         return ("nothing to ask",)
     if not price.to_ask:
-        return ("all kept",)
+        return ("rest in a batch", "in a batch") if price.in_batch else ("all kept",)
     return (f"{price.to_ask} to ask {about(price.cost_usd)}", about(price.cost_usd))
 
 
@@ -293,7 +293,8 @@ def price_sum(price: Price) -> list[str]:
     cost = " ".join(filter(None, price_range(price.cost_usd, price.low, price.high)))
     equal = [f"{price.equal} equal to another"] if price.equal else []
     kept, to_ask = f"{price.kept} kept", f"{price.to_ask} to ask"
-    return [plural(price.chunks, "chunk"), kept, *equal, to_ask, cost]
+    queued = [f"{price.in_batch} in a batch"] if price.in_batch else []
+    return [plural(price.chunks, "chunk"), kept, *equal, *queued, to_ask, cost]
 
 
 def listing_title(listing: Listing) -> Variants:
@@ -338,6 +339,8 @@ def progress_words(shelf: Shelf) -> list[str]:
         name = name_of(queue.current, shelf.counting.facts.get(queue.current))
         if state is not None and state.wait:
             words.append(pause_words(state.wait, state.note))
+        elif state is not None and state.stage is Stage.JUDGING and state.note:
+            words.append(state.note)
         if queue.paused:
             words.append(f"{PAUSED}: nothing is asked · {command('pause').shown} goes on")
         if state is not None and state.stage is Stage.STOPPING:
