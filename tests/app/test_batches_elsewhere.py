@@ -89,7 +89,7 @@ async def test_what_a_sweep_brings_home_is_shown_as_kept(desk_on, write_session,
         await all_kept(desk)
 
 
-@pytest.mark.parametrize("key", ["r", "A"])
+@pytest.mark.parametrize("key", ["r", pytest.param("A", marks=pytest.mark.thorough)])
 async def test_what_another_process_left_running_is_followed_where_it_is_asked_for(
     desk_on, write_session, served, store, key
 ):
@@ -110,6 +110,7 @@ async def test_what_another_process_left_running_is_followed_where_it_is_asked_f
     assert not served.requests
 
 
+@pytest.mark.thorough
 async def test_why_what_is_in_a_batch_cannot_be_followed_is_said_to_who_asks_for_it(
     desk_on, write_session, served, store, monkeypatch
 ):
@@ -123,6 +124,7 @@ async def test_why_what_is_in_a_batch_cannot_be_followed_is_said_to_who_asks_for
         await desk.sees("batches are left where they are: ")
 
 
+@pytest.mark.thorough
 async def test_a_batch_that_ended_while_it_was_asked_whether_to_cancel_it_is_said_to_have_ended(
     desk_on, write_session, served, store
 ):
@@ -170,6 +172,7 @@ async def test_the_library_asks_nothing_that_is_in_a_batch_and_says_so(
     assert not served.requests
 
 
+@pytest.mark.thorough
 async def test_the_library_says_that_it_waits_for_what_is_in_a_batch_which_is_followed_then(
     desk_on, write_session, served, store
 ):

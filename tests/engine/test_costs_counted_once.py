@@ -120,7 +120,9 @@ def test_a_judgment_that_the_store_takes_late_is_counted_once(
     assert sums()["cost_usd"] == pytest.approx(result["cost_usd"])
 
 
-@pytest.mark.parametrize("where", ["harvest", "outcomes", "record"])
+@pytest.mark.parametrize(
+    "where", ["harvest", pytest.param("outcomes", marks=pytest.mark.thorough), "record"]
+)
 def test_who_was_taken_for_dead_and_goes_on_counts_nothing_twice(
     served: MessagesServer, session_file: Path, store_file: Path, where: str
 ) -> None:
