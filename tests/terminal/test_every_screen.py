@@ -109,9 +109,11 @@ IN_LIBRARY = (
     Visit("HoldsDialog", "H", "", (Scope.HELD,)),
     Visit("EstimateScreen", "E", LETTERS[:20], (Scope.ESTIMATE,)),
 )
-IN_WORKBENCH = (
+IN_FLIGHT = (
     Visit("Workbench", "r", "◐ running"),
     Visit("QuitDialog", "\x11", "A judgment is in flight", (Scope.QUIT,)),
+)
+IN_WORKBENCH = (
     Visit("Workbench", "", "complete: "),
     Visit("Workbench", "", LETTERS[:20], (Scope.SCREEN, Scope.EITHER, Scope.SEARCH, Scope.LIST)),
     Visit("Workbench", "4", LETTERS[:9], (Scope.LOG,)),
@@ -159,7 +161,7 @@ def own_screens() -> set[str]:
 
 
 def test_every_screen_and_every_scope_has_a_visit():
-    visits = (*IN_LIBRARY, *IN_WORKBENCH, *IN_BATCH)
+    visits = (*IN_LIBRARY, *IN_FLIGHT, *IN_WORKBENCH, *IN_BATCH)
     assert {visit.screen for visit in visits} == own_screens()
     visited = {scope for visit in visits for scope in visit.scopes}
     assert visited >= {each.scope for each in COMMANDS} - {Scope.APP}
@@ -191,7 +193,7 @@ def with_hostile_title(sample) -> str:
 
 def hostile_reply(request, _):
     found = {"event": 0, "quote": NOTE, "note": NOTE}
-    return api.later(api.flagged(request, {"destructive_action": [found]}), 0.4)
+    return api.later(api.flagged(request, {"destructive_action": [found]}), FOREVER)
 
 
 def visit_all(terminal, seen, visits, *, every_command):
@@ -252,6 +254,8 @@ def test_nothing_hostile_acts_on_the_terminal_on_any_screen(
         terminal.send("\r")
         terminal.sees("SETTINGS")
         terminal.sees("CHUNKS 6 · ")
+        visit_all(terminal, seen, IN_FLIGHT, every_command=every_command)
+        server.release()
         visit_all(terminal, seen, IN_WORKBENCH, every_command=every_command)
         server.batches.latency = FOREVER
         # Another size has chunks that nobody has judged yet.
