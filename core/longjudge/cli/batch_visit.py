@@ -116,12 +116,16 @@ class Visitor:
         await self._batching.api.prepare()
         pending.begun = pending.begun or time.monotonic()
         on_the_way = await rows.on_the_way(self._run.store, list(open_keys))
+        # What has come home since the store was looked at waits for nothing that is put off.
+        kept = set[str]() if self._run.fresh else await self._run.store.kept_keys(list(open_keys))
         followed = {batch.id for batch in self._batching.live}
         waiting = self._sending.waiting
         for key, position in open_keys.items():
             if not self._may_ask:
                 break
-            if self._sending.has(key):
+            if key in kept:
+                work.elsewhere.add(key)
+            elif self._sending.has(key):
                 waiting.for_packed(work, key)
             elif (batch := on_the_way.get(key, "")) in followed:
                 waiting.for_batch(work, batch)
